@@ -41,7 +41,7 @@ describe('hasOddNumber', () => {
     }
   });
 
-  it('never passes a number that would be printed differently', () => {
+  it('a number that would be printed differently is always found', () => {
     const pieces = [
       '0',
       '1',

@@ -28,7 +28,7 @@ describe('ChildProgram', () => {
     expect(await child.close(10)).toBe('SIGKILL');
   });
 
-  it('that cannot be started has ended, and says why', async () => {
+  it('a program that cannot be started has ended, and says why', async () => {
     const child = new ChildProgram('/nonexistent/program', []);
     child.input.write('anybody?');
     expect(await child.close()).toContain('ENOENT');

@@ -34,7 +34,7 @@ describe('Hub: requests', () => {
     expect(await request(hub, 'tools/call', { name: 'x' })).toEqual(toTextResult('y'));
   });
 
-  it('that a door answers itself go through the chain as well, and no further', async () => {
+  it('a request that a door answers itself goes through the chain as well, and no further', async () => {
     const hub = new Hub();
     const seen: string[] = [];
     hub.addMiddleware({
@@ -97,7 +97,7 @@ describe('Hub: several providers', () => {
 });
 
 describe('Hub: notifications', () => {
-  it('of an agent go through the chain to every provider, params and all', async () => {
+  it('a notification of an agent goes through the chain to every provider, params and all', async () => {
     const taken: unknown[] = [];
     const listening = (name: string): Provider => ({
       name,
@@ -127,7 +127,7 @@ describe('Hub: notifications', () => {
     expect(taken).toEqual([]);
   });
 
-  it('of a provider or a middleware reach who listens, until the hub is closed', () => {
+  it('a notification of a provider or a middleware reaches who listens, until the hub is closed', () => {
     const hub = new Hub();
     const provider = new MemoryProvider();
     let host: MiddlewareHost | undefined;

@@ -12,7 +12,7 @@ describe('toToolResult', () => {
     [[1, 2], text('[1,2]')],
     [{ a: 1 }, { ...text('{"a":1}'), structuredContent: { a: 1 } }],
     [{ content: ['no', 'blocks'] }, { ...text('{"content":["no","blocks"]}'), structuredContent: { content: ['no', 'blocks'] } }],
-  ])('of %j', (value, result) => {
+  ])('a value becomes a result: %j', (value, result) => {
     expect(toToolResult(value)).toEqual(result);
   });
 

@@ -61,7 +61,7 @@ describe('assignNames', () => {
     expect(Object.values(namesOf(...wires, 'more', 'and more'))).toEqual(expect.arrayContaining(alone));
   });
 
-  it('never takes the name of another for the one with a hash', () => {
+  it('no tool takes the name of another for the one with a hash', () => {
     const names = Object.values(namesOf('get-user', 'get_user', 'get_user_5d95c2'));
     expect(new Set(names).size).toBe(3);
     expect(names.every(isIdentifier)).toBe(true);

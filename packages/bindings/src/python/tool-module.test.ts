@@ -44,7 +44,7 @@ describe('the type of a parameter', () => {
     ['a reference to itself', { $ref: '#/properties/x' }, 'Any'],
     ['a reference elsewhere', { $ref: 'https://example.com/schema' }, 'Any'],
     ['a reference to nowhere', { $ref: '#/$defs/Nobody' }, 'Any'],
-  ])('%s', (_, schema, type) => {
+  ])('a parameter gets its type: %s', (_, schema, type) => {
     const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } };
     expect(typeOf(schema, { Name: text, Node: node })).toBe(type);
   });

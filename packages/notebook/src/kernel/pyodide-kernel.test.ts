@@ -74,7 +74,7 @@ describe('start', () => {
     expect([kernel.state, kernel.info.version, workers.length]).toEqual(['idle', '3.14.2', 1]);
   });
 
-  test('that takes too long, or fails, leaves a dead kernel that a restart revives', async () => {
+  test('a start that takes too long, or fails, leaves a dead kernel that a restart revives', async () => {
     const late = expect(kernel.start()).rejects.toMatchObject({ code: 'kernel_start_failed', message: expect.stringMatching(/after 1 s/) });
     await vi.advanceTimersByTimeAsync(1000);
     await late;
@@ -97,7 +97,7 @@ describe('start', () => {
     await cell;
   });
 
-  test('that throws leaves a dead kernel', async () => {
+  test('a start that throws leaves a dead kernel', async () => {
     const broken = new PyodideKernel({
       openWorker() {
         throw new Error('no workers here');
@@ -109,7 +109,7 @@ describe('start', () => {
 });
 
 describe('reports', () => {
-  test('that are malformed, or of another execution, change nothing', async () => {
+  test('a report that is malformed, or of another execution, changes nothing', async () => {
     await start();
     const cell = kernel.execute('1', { onOutput });
     for (const odd of [
@@ -154,7 +154,7 @@ describe('reports', () => {
     expect(await next).toMatchObject({ executionCount: 2 });
   });
 
-  test('of death end the cells; those of a worker that was replaced are not heard', async () => {
+  test('a report of death ends the cells; one of a worker that was replaced is not heard', async () => {
     await start();
     const cell = expect(kernel.execute('1', { onOutput })).rejects.toMatchObject({ code: 'kernel_died' });
     worker().events.onExit('out of memory');
@@ -169,7 +169,7 @@ describe('reports', () => {
     expect(kernel.state).toBe('idle');
   });
 
-  test('of death while idle are seen at once', async () => {
+  test('death while idle is seen at once', async () => {
     await start();
     worker().events.onExit('killed');
     expect(kernel.state).toBe('dead');
@@ -192,13 +192,13 @@ describe('interrupt', () => {
     expect([workers[0]?.terminated, workers.length, kernel.state]).toEqual([true, 2, 'starting']);
   });
 
-  test('of nothing does nothing', async () => {
+  test('an interrupt of nothing does nothing', async () => {
     await start();
     await kernel.interrupt();
     expect(worker().sent).toEqual([]);
   });
 
-  test('by a signal that is aborted already runs nothing', async () => {
+  test('a signal that is aborted already runs nothing', async () => {
     await start();
     expect(await kernel.execute('1', { onOutput, signal: AbortSignal.abort() })).toEqual({ status: 'interrupted', executionCount: 0 });
     expect(worker().sent).toEqual([]);

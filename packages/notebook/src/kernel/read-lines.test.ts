@@ -24,7 +24,7 @@ test('lines are put together from pieces, characters too', async () => {
   expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual({ values: [{ a: 'é' }, [1]], faults: [] });
 });
 
-test('what is not JSON is one fault, and nothing is read afterwards', async () => {
+test('a line that is not JSON is one fault, and nothing is read afterwards', async () => {
   const { values, faults } = await read(['1\noh\n2\n', '3\nno\n']);
   expect([values, faults.length]).toEqual([[1], 1]);
 });

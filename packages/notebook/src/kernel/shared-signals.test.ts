@@ -43,7 +43,7 @@ test('an interrupt ends a sleep', () => {
   expect(performance.now() - startMs).toBeLessThan(20_000);
 });
 
-test('without shared memory a receiver still sleeps, and says that nothing is shared', () => {
+test('a receiver without shared memory still sleeps, and says that nothing is shared', () => {
   const receiver = new SignalReceiver(undefined);
   receiver.sleep(1);
   expect([receiver.shared, receiver.takeInterrupt()]).toEqual([false, false]);

@@ -56,7 +56,7 @@ describe('an answer that is forged is none', () => {
     expect(parse(printed, 5)).toBeUndefined();
   });
 
-  test('nor is one of more bytes than were asked for', () => {
+  test('an answer of more bytes than were asked for is none', () => {
     expect(parse({ ...whole, files: [['a', 11]] }, 11)).toBeUndefined();
     expect(parse({ ...whole, files: [['a', 10]] }, 10)).toBeDefined();
   });

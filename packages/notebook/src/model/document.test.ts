@@ -225,7 +225,7 @@ describe('outputs of a document', () => {
     expect(JSON.stringify(outputs[4])).toMatch(/\[\d+ entries of the traceback left out\]/);
   });
 
-  it('that no notebook can hold become an error that says so', () => {
+  it('output that no notebook can hold becomes an error that says so', () => {
     const document = documentOf('a');
     document.appendOutput('c0', { output_type: 'display_data', data: { 'image/png': 1 }, metadata: {} }, { by: bot });
     expect(document.get('c0').cell.outputs).toMatchObject([{ output_type: 'error', ename: 'BadOutputError' }]);

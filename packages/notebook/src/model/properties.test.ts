@@ -54,7 +54,7 @@ const fileOf = (document: NotebookDocument) => printNotebook(document.toNotebook
 beforeAll(preparePython, pythonTimeoutMs);
 
 describe('any sequence of changes', () => {
-  it('by an agent is taken back to the same file, change by change', () => {
+  it('the changes of an agent are taken back to the same file, one by one', () => {
     fc.assert(
       fc.property(start, fc.array(contentEdit, { maxLength: 12 }), (notebook, edits) => {
         const document = createDocument(notebook, limits);
@@ -74,7 +74,7 @@ describe('any sequence of changes', () => {
     );
   });
 
-  it('by person and agent is taken back where nobody was in between, and else left alone', () => {
+  it('the changes of person and agent are taken back where nobody was in between, and else left alone', () => {
     const step = fc.record({ edit: anyEdit, by: fc.constantFrom(ann, bot), undo: fc.boolean() });
     fc.assert(
       fc.property(start, fc.array(step, { maxLength: 20 }), (notebook, steps) => {
@@ -122,7 +122,7 @@ describe('any sequence of changes', () => {
     for (const file of files) expect(printNotebook(parseNotebook(file).notebook)).toBe(file);
   });
 
-  it('of a new notebook gives the very file that nbformat would write', async () => {
+  it('the changes of a new notebook give the very file that nbformat would write', async () => {
     const files: string[] = [];
     fc.assert(
       fc.property(fc.array(anyEdit, { maxLength: 20 }), (edits) => {

@@ -183,7 +183,7 @@ describe('notebooks of the folder', () => {
     expect(await refusal(scratch, 'x.ipynb')).toBe('no_file');
   });
 
-  it('without a way to open another one, the command is named', async () => {
+  it('the command is named where there is no way to open another notebook', async () => {
     const folder = await temporaryFolder();
     const host = await startHost({ file: join(folder, 'one.ipynb'), kernel: new TinyKernel() });
     const window = await openWindow(host.url);

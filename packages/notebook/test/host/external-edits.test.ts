@@ -2,7 +2,8 @@
 
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FileStore } from '../../src/host/file-store.js';
 import { printNotebook } from '../../src/model/nbformat.js';
 import { pythonVerdicts } from '../support/nbformat.js';
@@ -79,10 +80,15 @@ describe('with nothing unsaved here', () => {
   it('waits for the rest of a file that is written piece by piece', async () => {
     const store = await openLetters();
     const text = (await readFile(store.path, 'utf8')).replace('a = 1', 'a = 2');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     await writeFile(store.path, text.slice(0, 100));
     const checked = store.check();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // It has read the first piece, and will look again.
+    while (vi.getTimerCount() === 0) await nextTurn();
+    expect(sourceOf(store, 'a')).toBe('a = 1');
     await writeFile(store.path, text);
+    vi.advanceTimersToNextTimer();
     await checked;
     expect(store.state).toEqual({ kind: 'saved' });
     expect(sourceOf(store, 'a')).toBe('a = 2');
@@ -223,7 +229,7 @@ describe('a file that is gone', () => {
     expect(sourceOf(store, 'a')).toBe('a = 1');
   });
 
-  it('with its folder is rescued when the host closes', { tags: ['P-100'] }, async () => {
+  it('a notebook that is gone with its folder is rescued when the host closes', { tags: ['P-100'] }, async () => {
     const folder = join(await temporaryFolder(), 'sub');
     await mkdir(folder);
     const store = await openStore({ path: join(folder, 'a.ipynb') });

@@ -157,7 +157,7 @@ describe('saving', () => {
     expect(text).toContain('"zukunft": {\n  "b": 1,\n  "a": 1.0\n }');
   });
 
-  it('of a file that may not be written fails with advice, is tried again, and keeps the work at the end', async () => {
+  it('a file that may not be written makes saving fail with advice, is tried again, and the work is kept at the end', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'locked.ipynb');
     await writeFile(path, minimal());
@@ -197,7 +197,7 @@ describe('the lock', () => {
     await openStore({ path: join(folder, 'b.ipynb') });
   });
 
-  it('of another process names it, until that one is killed', { tags: ['P-101'] }, async () => {
+  it('a process that holds the lock is named, until it is killed', { tags: ['P-101'] }, async () => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const child = startProgram(process.execPath, [await bundle('./edit-and-save.ts'), path]);
     await new Promise<void>((resolve) => onLine(child, () => resolve()));
@@ -220,7 +220,7 @@ describe('the lock', () => {
     ['a process that is gone', { pid: 2 ** 22 + 1, processStart: '1' }],
     ['a process whose number another one has now', { pid: process.pid, processStart: '1' }],
     ['nobody that can be read', undefined],
-  ])('of %s is taken over', { tags: ['P-101'] }, async (_, holder) => {
+  ])('a lock of %s is taken over', { tags: ['P-101'] }, async (_, holder) => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const { hostname } = await import('node:os');
     const text = holder ? JSON.stringify({ ...holder, machine: hostname(), since: 'x', nonce: 'y' }) : 'garbage';
@@ -233,7 +233,7 @@ describe('the lock', () => {
     ['a pipe', async (lock: string) => void execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', lock])],
     ['a large file', (lock: string) => truncate(lock, 2 ** 40)],
     ['a folder', (lock: string) => mkdir(lock)],
-  ])('that is %s is neither followed nor waited for, and named', async (what, place) => {
+  ])('a lock that is %s is neither followed nor waited for, and named', async (what, place) => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const lock = `${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`;
     if (what === 'a large file') await writeFile(lock, '');

@@ -28,13 +28,13 @@ describe('a socket', () => {
     ['another path', { path: '/viewer/' }, 404],
     ['a rebound host', { headers: { host: 'evil.example' } }, 403],
     ['two Authorization headers', { headers: { authorization: ['Bearer a', 'Bearer b'] as unknown as string } }, 400],
-  ])('with %s is refused', { tags: ['P-120'] }, async (_, options, status) => {
+  ])('a connection with %s is refused', { tags: ['P-120'] }, async (_, options, status) => {
     const host = await startHost();
     expect(await refusalOf(host.url, options)).toMatchObject({ status });
     expect(host.openWindows).toBe(0);
   });
 
-  it('of another loopback address of ours is let in, from that same address only', async () => {
+  it('a connection of another loopback address of ours is let in, from that same address only', async () => {
     const host = await startHost();
     const { port } = host;
     expect(await refusalOf(host.url, { address: '127.0.0.1' })).toMatchObject({ status: 101 });
@@ -42,7 +42,7 @@ describe('a socket', () => {
     expect(await refusalOf(host.url, { address: '127.0.0.1', origin: `http://localhost:${port}` })).toMatchObject({ status: 403 });
   });
 
-  it('with a wrong token never learns the right one, and slows down nobody who has it', { tags: ['P-120'] }, async () => {
+  it('a wrong token never learns the right one, and slows down nobody who has it', { tags: ['P-120'] }, async () => {
     const { url } = await startHost();
     // After so many the next one waits for as long as any does.
     const refusals = await Promise.all(Array.from({ length: 8 }, () => refusalOf(url, { token: 'wrong' })));
@@ -79,7 +79,7 @@ describe('a window that sends', () => {
     ['a wrong type', '{"type":"request","id":7,"action":{"do":"insert","index":0,"cellType":"html","source":""}}', 7],
     ['a huge id of a cell', `{"type":"request","id":8,"action":{"do":"run","cellId":"${'a'.repeat(100_000)}"}}`, 8],
     ['a deep nest', `{"type":"request","id":9,"action":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 9],
-  ])('%s is told so, and goes on', async (_, frame, id) => {
+  ])('a sender of %s is told so, and goes on', async (_, frame, id) => {
     const host = await startHost();
     const window = await openWindow(host.url);
     window.socket.send(frame);
@@ -159,7 +159,7 @@ describe('a window that does not answer', () => {
     expect(window.closed).toBeUndefined();
   });
 
-  it('what it is sent is dropped, and no memory is kept for it', async () => {
+  it('a silent window is dropped, and no memory is kept for what it is sent', async () => {
     const host = await startHost({ windowLimits: { maxBufferedBytes: 1_000_000 } });
     const [slow, quick] = [new TestWindow(await dial(host.url)), await openWindow(host.url)];
     await until(() => host.openWindows === 2);

@@ -56,7 +56,7 @@ describe('an image beside the notebook', () => {
     ['that is a link to a file', 'link.png', 'links are not followed'],
     ['below a link to a folder', 'out/secret.png', 'no such file|links are not followed'],
     ['that is a pipe', 'pipe.png', 'no file'],
-  ])('%s is refused', async (_, path, reason) => {
+  ])('an image %s is refused', async (_, path, reason) => {
     const { outside, folder, read } = await openFolder();
     await writeFile(join(folder, 'page.svg'), '<html><svg></svg><script>1</script></html>');
     await writeFile(join(folder, 'key.png'), '-----BEGIN PRIVATE KEY-----');
@@ -69,7 +69,7 @@ describe('an image beside the notebook', () => {
     await expect(read(path)).rejects.toMatchObject({ code: 'image_unreadable', message: expect.stringMatching(reason) });
   });
 
-  it('never comes from elsewhere, while a folder becomes a link and a folder again', async () => {
+  it('no image comes from elsewhere, while a folder becomes a link and a folder again', async () => {
     const { outside, folder, read } = await openFolder();
     const secret = Buffer.concat([png, Buffer.from('secret')]);
     await writeFile(join(outside, 'secret.png'), secret);

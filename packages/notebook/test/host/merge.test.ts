@@ -67,7 +67,7 @@ describe('mergeNotebooks', () => {
     expect(merge.notebook.metadata).not.toHaveProperty('b');
   });
 
-  it('of one changed side is that side, and of two equal ones either', () => {
+  it('the merge of one changed side is that side, and of two equal ones either', () => {
     fc.assert(
       fc.property(anyVersion, anyVersion, (base, changed) => {
         for (const merge of [
@@ -83,7 +83,7 @@ describe('mergeNotebooks', () => {
     );
   });
 
-  it('of anything is a valid notebook', () => {
+  it('the merge of anything is a valid notebook', () => {
     fc.assert(
       fc.property(anyVersion, anyVersion, anyVersion, fc.constantFrom('mine' as const, 'theirs' as const), (base, mine, theirs, prefer) => {
         const merged = mergeNotebooks(base, mine, theirs, prefer).notebook;

@@ -12,7 +12,7 @@ import { until } from './support/until.js';
 import { openWindow } from './support/window.js';
 
 describe('a host', () => {
-  it('without a window is a notebook that agents drive, and its file a valid notebook', async () => {
+  it('a notebook without a window is driven by agents, and its file is a valid notebook', async () => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const host = await startHost({ file: path });
     expect(host.tools.map(({ name }) => name)).toContain('run_code');

@@ -52,7 +52,7 @@ describe('outputs with scripts', () => {
     expect(await readFile(kept, 'utf8')).toBe('{}\n');
   });
 
-  it('that others put into the file are not trusted, while it is open or afterwards', async () => {
+  it('scripts that others put into the file are not trusted, while it is open or afterwards', async () => {
     const { file, open } = await place();
     await writeFile(file, notebook(script('1')));
     const { host, window, isTrusted } = await open();
@@ -70,7 +70,7 @@ describe('outputs with scripts', () => {
     expect((await open()).isTrusted()).toBe(false);
   });
 
-  it('that come from runs here are trusted with the rest, also later', async () => {
+  it('scripts that come from runs here are trusted with the rest, also later', async () => {
     const { open } = await place();
     const { host, window, isTrusted } = await open();
     await window.ask({ do: 'trustOutputs', trusted: true });

@@ -13,7 +13,7 @@ async function insert(window: TestWindow, source: string, index = 0): Promise<st
 }
 
 describe('two windows', () => {
-  it('and the host agree after hundreds of edits from all sides', { tags: ['P-105'] }, async () => {
+  it('both windows and the host agree after hundreds of edits from all sides', { tags: ['P-105'] }, async () => {
     const host = await startHost();
     const windows = [await openWindow(host.url), await openWindow(host.url)];
     const random = createRandom(7);
@@ -40,7 +40,7 @@ describe('two windows', () => {
     }
   });
 
-  it('both see a run, its queue and its end', async () => {
+  it('both windows see a run, its queue and its end', async () => {
     const kernel = new TinyKernel();
     const host = await startHost({ kernel });
     const [one, two] = [await openWindow(host.url), await openWindow(host.url)];
@@ -173,7 +173,7 @@ describe('a window', () => {
     expect(await readFile(path, 'utf8')).toContain('mine');
   });
 
-  it('of a notebook without a file says so when it saves', async () => {
+  it('a notebook without a file has its window say so when a person saves', async () => {
     const window = await openWindow((await startHost()).url);
     expect(window.hello).toMatchObject({ title: 'Untitled', file: { kind: 'none' } });
     await expect(window.ask({ do: 'save' })).rejects.toMatchObject({ code: 'no_file' });

@@ -136,7 +136,7 @@ describe.each([
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('where people keep keys, and our own state, nothing is shown', async () => {
+  test('nothing is shown where people keep keys, and of our own state', async () => {
     mkdirSync(join(folder, '.state', 'more'), { recursive: true });
     writeFileSync(join(folder, '.state', 'token'), secret);
     symlinkSync('.state', join(folder, 'way'));
@@ -170,7 +170,7 @@ test.runIf(process.platform === 'linux')('a folder that is swapped for a link wh
   expect(seen.get('deep')).toBeGreaterThan(0);
 });
 
-test('what is opened stays that file, whatever takes its name, and grows and shrinks as it does', async () => {
+test('a file that is opened stays that file, whatever takes its name, and grows and shrinks as it does', async () => {
   const { handle } = await ask({ op: 'open', path: 'data.csv' });
   renameSync(join(base, 'secret'), join(folder, 'data.csv.new'));
   renameSync(join(folder, 'data.csv'), join(folder, 'old.csv'));

@@ -85,7 +85,7 @@ describe('code reads', () => {
     ]);
   });
 
-  test('what is new, and what has grown, at once', async () => {
+  test('code sees what is new, and what has grown, at once', async () => {
     expect((await run('f = open("data.csv"); f.read()', 'len(os.listdir())')).result).toBe('6');
     writeFileSync(join(folder, 'new.txt'), 'new');
     appendFileSync(join(folder, 'data.csv'), '3,4\n');
@@ -144,14 +144,14 @@ describe('code is refused', () => {
     'os.utime("data.csv")',
     'os.truncate("data.csv", 0)',
     'pathlib.Path("data.csv").write_text("gone")',
-  ])('%s: read-only, with what would write', async (source) => {
+  ])('no cell writes in a read-only folder, and each is told what would: %s', async (source) => {
     const before = readdirSync(folder);
     expect(await failure(source)).toMatch(/^(PermissionError|OSError)[^]*read-only for this Python[^]*\/tmp[^]*--files rw/);
     expect(readdirSync(folder)).toEqual(before);
     expect(readFileSync(join(folder, 'data.csv'), 'utf8')).toMatch(/^a,b\n1,2\n/);
   });
 
-  test('what lies outside, by whatever path, and what is no file', async () => {
+  test('nothing outside is given, by whatever path, and nothing that is no file', async () => {
     const outside = JSON.stringify(join(base, 'secret'));
     for (const path of [outside, '"../secret"', '"sub/../../secret"', '"/etc/passwd"', '"/notebook/../etc/passwd"', '"/proc/self/environ"'])
       expect(await failure(`open(${path})`), path).toMatch(/^FileNotFoundError/);
@@ -163,7 +163,7 @@ describe('code is refused', () => {
     expect(await failure('open("n" * 300)')).toMatch(/^OSError/);
   });
 
-  test('again and again, and no descriptor is lost by it', async () => {
+  test('many refusals lose no descriptor', async () => {
     const source = ['for _ in range(4200):', '    try: open("pipe")', '    except OSError: pass', 'open("data.csv").readline()'];
     expect((await run(...source)).result).toBe("'a,b\\n'");
     expect(await failure('kept = [open("data.csv") for _ in range(100)]')).toMatch(/^OSError: \[Errno 33\]/);
@@ -208,7 +208,7 @@ test(
 );
 
 test(
-  'without a folder code has none, and is told which option gives it',
+  'code without a folder has none, and is told which option gives it',
   async () => {
     const other = await openNodeHarness();
     try {

@@ -74,7 +74,7 @@ describe('calls of a worker', () => {
     await calls.close();
   });
 
-  test('of tools are refused before they are parsed where their arguments are millions of values', async () => {
+  test('a call of a tool is refused before it is parsed where its arguments are millions of values', async () => {
     const sent: ToolCommand[] = [];
     const bodies: string[] = [];
     const tools: KernelTools = {

@@ -181,7 +181,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     await harness.close();
   });
 
-  test('what user code writes to the helper’s streams is not taken for a frame', async () => {
+  test('no frame is taken from what user code writes to the helper’s streams', async () => {
     const harness = await openJupyterHarness({ python });
     await runCell(harness, 'import os\nos.write(1, b"\\0\\0\\0\\2\\0\\0\\0\\0{}"); os.write(2, b"x" * 100)');
     expect(harness.kernel.state).toBe('idle');

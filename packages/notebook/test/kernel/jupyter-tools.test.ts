@@ -74,7 +74,7 @@ describe('tools of the host in a kernel of Jupyter', { timeout: 2 * startMs }, (
     await until(async () => (await run(`${reload}await second(text="2")`)).status === 'ok', startMs);
   });
 
-  test('without await, many at once, and from a process that the code starts', async () => {
+  test('tools are called without await, many at once, and from a process that the code starts', async () => {
     expect(await run('echo.sync(text="blocking")')).toMatchObject({ result: expect.stringContaining('blocking') });
     const many = 'import asyncio\nlen(await asyncio.gather(*(echo(text=str(n)) for n in range(50))))';
     expect(await run(many)).toMatchObject({ result: '50' });
@@ -156,7 +156,7 @@ describe('tools of the host in a kernel of Jupyter', { timeout: 2 * startMs }, (
     expect(tools.calls).toEqual([]);
   });
 
-  test('where there is nothing, the import says why, in a fresh kernel too', async () => {
+  test('the import says why there is nothing, in a fresh kernel too', async () => {
     tools.give({ state: 'none', reason: 'nothing is configured' });
     await harness.kernel.restart();
     const { error } = await run('import generated');

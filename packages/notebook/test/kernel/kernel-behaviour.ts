@@ -137,7 +137,7 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
       expect(await run('1')).toMatchObject({ status: 'ok', executionCount: executionCount + 1 });
     });
 
-    test('of syntax are errors of the cell', async () => {
+    test('an error of syntax is an error of the cell', async () => {
       const { status, error } = await run('x = 1\ny = (x +');
       expect(status).toBe('error');
       expect(error?.ename).toMatch(/SyntaxError$/);
@@ -145,7 +145,7 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
     });
   });
 
-  test('%time measures, and leaves the result and the names', async () => {
+  test('the magic %time measures, and leaves the result and the names', async () => {
     const line = await run('%time total = sum(range(10))\ntotal');
     expect(line).toMatchObject({ result: '45', stdout: expect.stringMatching(/^CPU times: .*\nWall time: .*s\n$/) });
     expect((await run('%matplotlib inline\nx = 7\nx %3')).result).toBe('1');

@@ -119,7 +119,7 @@ const failures = async (url: string): Promise<string[]> => {
 };
 
 describe('code fetches', () => {
-  test('from a server that is allowed, by awaiting and by blocking', async () => {
+  test('a server that is allowed is reached by awaiting and by blocking', async () => {
     const { stdout, error } = await run(
       `r = await pyfetch(${at('/a?b=1')})`,
       'print(r.status, await r.text(), r.headers["x-served"])',
@@ -130,7 +130,7 @@ describe('code fetches', () => {
     expect(new Set(lookups)).toEqual(new Set(['api.example']));
   });
 
-  test('with method, headers and body as they were given, but for those of the connection', async () => {
+  test('a request has method, headers and body as they were given, but for those of the connection', async () => {
     const headers = '{"X-Mine": "1", "Host": "evil.example", "Connection": "upgrade", "Transfer-Encoding": "chunked"}';
     await run(
       `await pyfetch(${at('/')}, method="PUT", headers=${headers}, body=bytes(range(256)))`,
@@ -144,7 +144,7 @@ describe('code fetches', () => {
     for (const { request } of asked) expect(request.headers).toMatchObject({ connection: 'close', 'accept-encoding': 'identity' });
   });
 
-  test('over TLS, where the certificate is that of the name', async () => {
+  test('a server over TLS is reached where the certificate is that of the name', async () => {
     const { result } = await run(
       `await (await pyfetch("https://api.example:${tlsPort}/s")).text(), urllib.request.urlopen("https://api.example:${tlsPort}/t").read()`,
     );
@@ -177,7 +177,7 @@ describe('code fetches', () => {
     expect((await run(`urllib.request.urlopen(${at('/never')}, timeout=0.3)`)).error).toMatchObject({ ename: 'TimeoutError' });
   });
 
-  test('only as long as it wants to', async () => {
+  test('a fetch lasts only as long as the code wants', async () => {
     const running = run(`urllib.request.urlopen(${at('/never')})`);
     await expect.poll(() => asked.length).toBe(1);
     await harness.kernel.interrupt();
@@ -220,7 +220,7 @@ describe('code is refused', () => {
     expect(asked.length).toBeLessThan(40);
   });
 
-  test('what is no request', async () => {
+  test('a call that is no request is refused', async () => {
     for (const url of ['"ftp://api.example/"', '"no url"', `"http://user:secret@api.example:${port}/"`])
       expect((await run(`await pyfetch(${url})`)).error?.evalue, url).toMatch(/no address of http|are not sent/);
     for (const extra of ['method="TRACE"', 'method="CONNECT"', 'headers={"X-A": "1\\r\\nHost: evil"}', 'headers={"a b": "1"}'])

@@ -14,6 +14,7 @@ import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
+import { until } from '../host/support/until.js';
 import { type BuiltKernel, buildKernel } from './support/built-kernel.js';
 import type { KernelHarness } from './support/kernel-harness.js';
 import { openNodeHarness } from './support/node-harness.js';
@@ -61,7 +62,7 @@ describe('Python', () => {
     ['has no eval', () => 'from pyodide.code import run_js; run_js("1")', /cannot import name 'eval'/],
     ['makes no function of text', () => 'import js; js.Object.constructor("return process")()', /Function/],
     ['has none of Pyodide, nor its file systems', () => 'import pyodide_js; pyodide_js.FS', /FS/],
-  ])('%s', async (_name, source, message) => {
+  ])('code in Python %s', async (_name, source, message) => {
     const { error, status } = await runCell(harness, source());
     expect(status).toBe('error');
     expect(error?.evalue).toMatch(message);
@@ -144,7 +145,7 @@ describe('JavaScript in the thread of Python', () => {
     for (const name of ['connect', 'socketFile', 'fetch']) expect(found[name], name).not.toMatch(/^did/);
   });
 
-  test('that never ends is ended when the kernel does not start in time', async () => {
+  test('JavaScript that never ends is ended when the kernel does not start in time', async () => {
     const kernel = createNodeKernel({ files: kernelOf('for (;;);'), startTimeoutMs: 500 });
     await expect(kernel.start()).rejects.toMatchObject({
       code: 'kernel_start_failed',
@@ -154,7 +155,7 @@ describe('JavaScript in the thread of Python', () => {
     await kernel.close();
   });
 
-  test('that writes over the wire ends the kernel and nothing else', async () => {
+  test('JavaScript that writes over the wire ends the kernel and nothing else', async () => {
     const kernel = createNodeKernel({
       files: kernelOf("(await import('node:fs')).writeSync(1, 'nonsense\\n'); await new Promise(() => {});"),
     });
@@ -162,7 +163,7 @@ describe('JavaScript in the thread of Python', () => {
     await kernel.close();
   });
 
-  test('that never ends dies with the process that started it', async () => {
+  test('JavaScript that never ends dies with the process that started it', async () => {
     const files = Object.entries(kernelOf('for (;;);')).map(([name, url]) => `${name}: new URL('${url}')`);
     const code = `
       import { createNodeKernel } from '${new URL('node-kernel.js', built.folder)}';
@@ -171,9 +172,9 @@ describe('JavaScript in the thread of Python', () => {
       console.log('started');`;
     const starter = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise((resolve) => starter.stdout.once('data', resolve));
-    await waitFor(async () => (await processesIn(folder)).length > 0);
+    await until(async () => (await processesIn(folder)).length > 0);
     starter.kill('SIGKILL');
-    await waitFor(async () => (await processesIn(folder)).length === 0);
+    await until(async () => (await processesIn(folder)).length === 0);
   });
 });
 
@@ -183,14 +184,6 @@ async function processesIn(path: string): Promise<string[]> {
   let text = '';
   for await (const chunk of ps.stdout) text += chunk;
   return text.split('\n').filter((line) => line.includes(path) && line.includes('--allow-worker'));
-}
-
-async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 45_000;
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error('Waited 45 s');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 /** A server by two names: the kernel is given one. */

@@ -63,7 +63,7 @@ describe('code installs', () => {
   });
 
   test(
-    'what an extra asks for, also where packages need one another',
+    'an extra brings what it asks for, also where packages need one another',
     async () => {
       expect((await pip('"needy[all]"')).stdout).toMatch(/There already|Installed needy/);
       await harness.kernel.restart();
@@ -82,7 +82,7 @@ describe('code installs', () => {
     expect((await pip('--pre -q plain>=2.0rc0')).stdout).toMatch(/Installed plain 2\.0rc1/);
   });
 
-  test('from an index of HTML, by !pip, by python -m pip, and by micropip', async () => {
+  test('an index of HTML serves !pip, python -m pip and micropip', async () => {
     index.addWheel({ name: 'by-html', version: '1' });
     index.add('by-html', { wheel: makeWheel({ name: 'by-html', version: '9' }), python: '>=99' });
     expect((await pip('by_html', 'html')).stdout).toMatch(/Installed by-html 1,/);
@@ -105,7 +105,7 @@ describe('code is refused', () => {
     );
   });
 
-  test('what is not pure, with the ways out', async () => {
+  test('a package that is not pure is refused, with the ways out', async () => {
     index.add('numpy', { wheel: 'numpy-2.0-cp314-cp314-manylinux_2_28_x86_64.whl' }, { wheel: 'numpy-2.0.tar.gz' });
     expect(await failure('numpy')).toMatch(/no pure wheel[^]*--kernel auto[^]*-m pip install numpy$/);
     expect((await run('%pip install pandas')).error?.evalue).toMatch(/no pure wheel[^]*-m pip install pandas$/);
@@ -118,7 +118,7 @@ describe('code is refused', () => {
     ['no-hash', { sha256: null }, /no pure wheel/],
     ['yanked', { yanked: true }, /has no file/],
     ['too-new', { python: '>=99' }, /no pure wheel/],
-  ] as const)('%s', async (name, said, expected) => {
+  ] as const)('a package is refused for what the index says of it: %s', async (name, said, expected) => {
     index.add(name, { wheel: makeWheel({ name, version: '1' }), ...said });
     expect(await failure(name)).toMatch(expected);
     expect(await isThere(name.replace('-', '_'))).toBe('False');

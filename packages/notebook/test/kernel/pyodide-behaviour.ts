@@ -24,7 +24,7 @@ export function describePyodide(get: () => KernelHarness): void {
       expect(outputs.slice(0, 3).map((output) => output.output_type === 'stream' && output.text)).toEqual(['first\n', 'oh\n', 'half']);
     });
 
-    test('what is printed before time.sleep and before an await is seen at once', async () => {
+    test('a cell shows at once what is printed before time.sleep and before an await', async () => {
       for (const wait of ['time.sleep(100)', 'await asyncio.sleep(100)'])
         expect(await interruptWhen(get(), `print('a', end='')\n${wait}`, ({ length }) => length === 1)).toMatchObject({
           status: 'interrupted',
@@ -137,7 +137,7 @@ export function describePyodide(get: () => KernelHarness): void {
     });
   });
 
-  test('%%time measures a cell, also one with await', async () => {
+  test('the magic %%time measures a cell, also one with await', async () => {
     await run('import asyncio; total = 45');
     expect(await run('%%time\nawait asyncio.sleep(0)\ntotal + 1')).toMatchObject({ result: '46' });
   });

@@ -71,7 +71,7 @@ describe('tools of the host', () => {
     expect(await running).toMatchObject({ status: 'ok', result: "'a'" });
   });
 
-  test('who has imported a version keeps all of it, and a reload sees the new one', async () => {
+  test('code that has imported a version keeps all of it, and a reload sees the new one', async () => {
     tools.offerVersion('b');
     expect(await run('from generated.part import late', '[generated.version, late.version]')).toMatchObject({ result: "['a', 'a']" });
     expect(await run('import importlib', 'importlib.reload(generated).version')).toMatchObject({ result: "'b'" });
@@ -188,7 +188,7 @@ describe('tools of the host', () => {
     await until(() => tools.calls.every(({ signal }) => signal.aborted));
   });
 
-  test('where there is nothing, the import says why', async () => {
+  test('the import says why there is nothing', async () => {
     tools.offer({ state: 'none', reason: 'nothing is configured' });
     const { error } = await run('import sys', 'del sys.modules["generated"]', 'import generated');
     expect(error).toMatchObject({ ename: 'ModuleNotFoundError', evalue: "No module named 'generated': nothing is configured" });

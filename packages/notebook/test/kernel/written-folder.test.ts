@@ -51,7 +51,7 @@ test('are given whole, also from folders in it, and not again before they have c
   expect([textOf(second, 'b.txt'), textOf(second, 'deep/er/a')]).toEqual(['bees', 'x']);
 });
 
-test('of which there are too many, or too large ones, are named and counted', async () => {
+test('written files of which there are too many, or too large ones, are named and counted', async () => {
   await run('for n in range(40): open(f"/out/{n:02}", "w").write("x" * 10)\nopen("/out/00", "w").write("x" * 2_000_000)');
   const written = await take({ maxFiles: 5 });
   expect(names(written)).toEqual(['01', '02', '03', '04', '05']);
@@ -90,7 +90,7 @@ open("/out/real", "w").write("real")`);
   expect(names(await take())).toEqual(['again']);
 });
 
-test('that have holes are as large as they say', async () => {
+test('written files that have holes are as large as they say', async () => {
   await run('with open("/out/hole", "wb") as file:\n    file.seek(200_000_000)\n    file.write(b"x")\nkept = []');
   expect(await take()).toMatchObject({ files: [], leftOut: [{ path: 'hole', bytes: 200_000_001, why: 'bytes' }] });
   await run('os.remove("/out/hole")');
@@ -122,7 +122,7 @@ await asyncio.sleep(0.01)`);
 });
 
 test(
-  'of a kernel without the folder are none',
+  'a kernel without the folder has no written files',
   async () => {
     const plain = await openNodeHarness();
     try {

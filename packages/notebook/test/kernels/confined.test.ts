@@ -48,7 +48,7 @@ describe.each([{ files: 'ro' as const }, { files: 'none' as const }, { allowNet:
   );
 });
 
-test('without them a Python that a person chose is in none, as in Jupyter, and says so', async () => {
+test('a Python that a person chose is in no sandbox without these options, as in Jupyter, and says so', async () => {
   const started = await open({});
   await started.start();
   expect(started.kernelChoice?.isolation).toMatch(/runs as its user/);
@@ -73,19 +73,19 @@ describe('Pyodide', () => {
     },
   );
 
-  test('that a person chooses in a window, or opens there, has it too', async () => {
+  test('a Pyodide that a person chooses in a window, or opens there, has the folder too', async () => {
     const started = await open({ isByPerson: true, kernels: { wanted: 'pyodide' } });
     await started.start();
     expect(started.kernelChoice?.isolation).toMatch(/begins in \/notebook/);
   }, 60_000);
 
-  test('of a notebook in memory has no folder, unless it is asked for', async () => {
+  test('a notebook in memory has no folder, unless it is asked for', async () => {
     const started = await open({ file: undefined, kernels: { wanted: 'pyodide', isAttended: true } });
     await started.start();
     expect(started.kernelChoice?.isolation).toMatch(/without network and without the files/);
   });
 
-  test('never has a folder that is not to be given: asked for it is refused, else left out', async () => {
+  test('a folder that is not to be given is refused if asked for, and else left out', async () => {
     const options = { ours: [tmpdir()], kernels: { wanted: 'pyodide', isAttended: true } };
     const asked = await open({ ...options, files: 'ro' });
     await expect(asked.start()).rejects.toMatchObject({ code: 'kernel_unusable', message: expect.stringMatching(/keys or tokens/) });
@@ -94,7 +94,7 @@ describe('Pyodide', () => {
     expect(started.kernelChoice?.isolation).toMatch(/without the files/);
   });
 
-  test('with --allow-net says which servers it reaches', async () => {
+  test('a kernel with --allow-net says which servers it reaches', async () => {
     const started = await open({ allowNet: ['pypi.org', '*.example.org'], sandbox: 'off', kernels: { wanted: 'pyodide' } });
     await started.start();
     expect(started.kernelChoice?.isolation).toMatch(/with pypi\.org, \*\.example\.org as the only servers that it reaches/);

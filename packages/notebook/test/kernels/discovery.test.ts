@@ -46,7 +46,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     ]);
   });
 
-  it('without ipykernel says the command that adds it, for that Python', async () => {
+  it('a Python without ipykernel is listed with the command that adds it, for that Python', async () => {
     const project = temporaryProject();
     const python = await makeVenv(join(project, 'my venv', '..', 'venv'), { ipykernel: false });
     const [found] = new KernelFinder({ systemFolders: [], folder: project, env: bareUser(join(project, 'home')) }).inFolder();
@@ -57,7 +57,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     expect(found?.launch).toBeUndefined();
   });
 
-  it('without ipykernel says the command of uv where there is uv', async () => {
+  it('a Python without ipykernel is listed with the command of uv where there is uv', async () => {
     const project = temporaryProject();
     const env = bareUser(join(project, 'home'));
     writeProgram(join(project, 'home', 'bin', 'uv'), 'exit 1');
@@ -66,7 +66,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     expect(found?.problem?.fix).toBe(`uv pip install --python ${python} ipykernel`);
   });
 
-  it('whose Python is gone says how to make it anew', async () => {
+  it('an environment whose Python is gone says how to make it anew', async () => {
     const project = temporaryProject();
     const python = await makeVenv(join(project, '.venv'), { ipykernel: true });
     rmSync(python);
@@ -76,7 +76,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     expect(found?.problem?.fix).toBe(`python3 -m venv --clear ${project}/.venv && ${project}/.venv/bin/python -m pip install ipykernel`);
   });
 
-  it('of a Python that is too old says so', async () => {
+  it('an environment of a Python that is too old says so', async () => {
     const project = temporaryProject();
     await makeVenv(join(project, '.venv'), { ipykernel: true });
     const config = join(project, '.venv', 'pyvenv.cfg');
@@ -96,7 +96,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     expect(new KernelFinder({ systemFolders: [], folder: project, env }).inFolder()).toHaveLength(1);
   });
 
-  it('that uv has not made yet says how to', () => {
+  it('an environment that uv has not made yet says how to make it', () => {
     const project = temporaryProject();
     writeFileSync(join(project, 'uv.lock'), 'version = 1\n');
     const [found] = new KernelFinder({ systemFolders: [], folder: project, env: bareUser(join(project, 'home')) }).inFolder();
@@ -106,7 +106,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     });
   });
 
-  it('of conda is found by the name in environment.yml, and asks', () => {
+  it('an environment of conda is found by the name in environment.yml, and asks', () => {
     const project = temporaryProject();
     const env = bareUser(join(project, 'home'));
     const conda = join(project, 'home', 'miniconda', 'envs', 'analysis');
@@ -162,7 +162,7 @@ describe('a hostile repository', { timeout }, () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('with a pipe or an endless file in the place of a text does not hold the search up', async () => {
+  it('the search is not held up by a pipe or an endless file in the place of a text', async () => {
     const project = temporaryProject();
     makeHostileRepository(project);
     const config = join(project, '.venv', 'pyvenv.cfg');
@@ -183,7 +183,7 @@ describe('python3 on PATH', { timeout }, () => {
     expect(found?.problem).toBeUndefined();
   });
 
-  it('that does not start is listed with its fault', async () => {
+  it('an interpreter that does not start is listed with its fault', async () => {
     const home = temporaryProject();
     const env = bareUser(home);
     writeProgram(join(home, 'bin', 'python3'), 'echo "libpython is missing" >&2; exit 127');

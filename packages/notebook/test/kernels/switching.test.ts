@@ -41,7 +41,7 @@ describe('a kernel that is put in', () => {
     expect(second.state).toBe('dead');
   });
 
-  it('before the first start is the one that starts, and the other never does', async () => {
+  it('the first start is that of the kernel put in before it, and the other never starts', async () => {
     const { kernel, first, session, run } = setUp();
     await kernel.putIn(new TinyKernel());
     expect(await run('1')).toMatchObject({ status: 'ok', executionCount: 1 });
@@ -64,7 +64,7 @@ describe('a kernel that is put in', () => {
     await session.close();
   });
 
-  it('that cannot start leaves a dead kernel and its reason, and another one can be put in', async () => {
+  it('a kernel that cannot start is left dead with its reason, and another one can be put in', async () => {
     const { kernel, session, run } = setUp();
     await run('1');
     await kernel.putIn(new TinyKernel({ startFaults: ['no ipykernel here'] }));

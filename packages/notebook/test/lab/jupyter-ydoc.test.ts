@@ -37,7 +37,7 @@ async function openYNotebook(path: string): Promise<YNotebook> {
   return notebook;
 }
 
-it('what we write is what Jupyter’s own library reads, and the other way round', { timeout: 400_000 }, async () => {
+it('Jupyter’s own library reads what we write, and the other way round', { timeout: 400_000 }, async () => {
   await lab.write('model.ipynb', [codeCell('one', 'a = 1'), textCell('two', '# Text')]);
   const agent = await Agent.open(lab.server, 'model.ipynb');
   onTestFinished(() => agent.close());

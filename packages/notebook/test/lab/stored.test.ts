@@ -84,7 +84,7 @@ it('#146: what another program wrote is never overwritten: the edit is refused, 
   expect(await sourcesOf('other.ipynb')).toEqual(['a = "theirs"', 'b = "ours"']);
 });
 
-it('what another program wrote while a cell ran is joined with its outputs', { timeout }, async () => {
+it('a change that another program wrote while a cell ran is joined with its outputs', { timeout }, async () => {
   const agent = await agentAt('joined.ipynb');
   const code = 'import pathlib, time\nwhile not pathlib.Path("joined").exists(): time.sleep(0.05)\nprint("end")';
   const running = agent.call('run_code', { code });
@@ -100,7 +100,9 @@ it('what another program wrote while a cell ran is joined with its outputs', { t
   expect(JSON.stringify(cells[2]?.outputs)).toContain('end');
 });
 
-it('what another program wrote right behind our own writing, before the server has answered, is joined too', { timeout }, async () => {
+it('a change that another program wrote right behind our own writing, before the server has answered, is joined too', {
+  timeout,
+}, async () => {
   await lab.write('behind.ipynb', [codeCell('one', 'a = 1'), codeCell('two', 'b = 2')]);
   let isTheirTurn = false;
   const server = await detourTo(async () => {

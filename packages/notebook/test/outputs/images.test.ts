@@ -106,7 +106,7 @@ describe('images of an answer', () => {
     expect(blocks[0]?.data).toBe(large.toString('base64'));
   });
 
-  it('of a type that a host cannot know are sent as what they are', async () => {
+  it('an image of a type that a host cannot know is sent as what it is', async () => {
     const { blocks } = await show([shown('image/jpeg', await plot(10, 10))]);
     expect(blocks[0]?.mimeType).toBe('image/png');
   });
@@ -159,7 +159,7 @@ describe('hostile images', () => {
     expect(blocks).toEqual([]);
   });
 
-  it.each([0x00, 0x01, 0xd0, 0xd7])('that say two sizes, behind marker %i, are not decoded', async (marker) => {
+  it.each([0x00, 0x01, 0xd0, 0xd7])('an image that says two sizes, behind marker %i, is not decoded', async (marker) => {
     const decoded: unknown[] = [];
     const scale: typeof scaleImage = (image, bounds) => {
       decoded.push(image);
@@ -172,7 +172,7 @@ describe('hostile images', () => {
     expect(decoded).toEqual([]);
   });
 
-  it('and base64 that is none are no image blocks', { tags: ['P-312'] }, async () => {
+  it('base64 that is none makes no image blocks', { tags: ['P-312'] }, async () => {
     const { notes, blocks } = await show([shown('image/png', Buffer.alloc(5000).toString('base64')), shown('image/png', '<svg/>')]);
     expect(notes).toEqual(['[not shown: 6668 characters of base64 that are no PNG, JPEG, GIF or WebP image]', '<svg/>']);
     expect(blocks).toEqual([]);

@@ -177,7 +177,7 @@ describe('nothing else is', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each(['2130706433', '0x7f.1', '127.1', '017700000001'])('%s, which some take for loopback, is', async (host) => {
+  test.each(['2130706433', '0x7f.1', '127.1', '017700000001'])('%s, which some take for loopback, is refused', async (host) => {
     await open([`${host}:${port}`, `data.example.org:${port}`], ['127.0.0.1']);
     expect(await say(`CONNECT ${host}:${port} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/^HTTP\/1.1 403/);
     expect(await get(`http://${host}:${port}/`)).toMatch(/^HTTP\/1.1 403/);
@@ -229,7 +229,7 @@ describe('nothing else is', () => {
     expect(await say(text)).toMatch(/^HTTP\/1.1 400/);
   });
 
-  test('what is no HTTP ends its connection alone', async () => {
+  test('a message that is no HTTP ends its connection alone', async () => {
     await open([`data.example.org:${port}`], undefined);
     await say('\0\0\0\0\r\n\r\n');
     await say(`GET http://data.example.org/${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`);

@@ -25,7 +25,7 @@ describe.skipIf(missing !== undefined)('in the sandbox', () => {
     );
   const lastNumber = ({ stdout }: Ending) => Number(stdout.trim().split('\n').at(-1));
 
-  test.each(['memory', 'webAssembly'])('%s ends at its bound, and so does the program, saying why', async (kind) => {
+  test.each(['memory', 'webAssembly'])('the growth of %s ends at its bound, and so does the program, saying why', async (kind) => {
     const ending = await explode(kind);
     expect(ending.code).not.toBe(0);
     expect(ending.stderr).toMatch(/memory|allocation/i);

@@ -70,7 +70,7 @@ describe.skipIf(hasNone)('control groups', () => {
     await made.remove();
   });
 
-  test('of a program that was killed are removed by the next one, those of one that lives are not', async () => {
+  test('the groups of a program that was killed are removed by the next one, those of one that lives are not', async () => {
     const [place = ''] = folders(make(30)).map((folder) => dirname(folder));
     const gone = spawnSync('/bin/true').pid;
     const [stale, alive] = [

@@ -10,6 +10,7 @@ import { createNodeKernel, type NodeKernelOptions } from '../../src/kernel/node-
 import type { KernelFiles } from '../../src/kernel/node-process.js';
 import type { PyodideKernel } from '../../src/kernel/pyodide-kernel.js';
 import { findProgram } from '../../src/sandbox/find-program.js';
+import { until } from '../host/support/until.js';
 import { type BuiltKernel, buildKernel } from '../kernel/support/built-kernel.js';
 import { whyNoSandbox } from './support/sandboxed.js';
 
@@ -104,7 +105,7 @@ describe.skipIf(!isPossible)('Python in the sandbox', () => {
     expect(await run(kernel, `import os; os.listdir(${JSON.stringify(homedir())})`)).toMatch(/No such file/);
   });
 
-  test('with servers to fetch from shares the network, says so, and is refused where a sandbox is required', async (context) => {
+  test('a Python with servers to fetch from shares the network, says so, and is refused where a sandbox is required', async (context) => {
     const why = await whyNoSandbox();
     if (why !== undefined) return context.skip(why);
     const fetchOrigins = ['http://127.0.0.1:9'];
@@ -116,23 +117,20 @@ describe.skipIf(!isPossible)('Python in the sandbox', () => {
     });
   });
 
-  test('that is ended from outside says by which signal', async (context) => {
+  test('a Python that is ended from outside says by which signal', async (context) => {
     const why = await whyNoSandbox();
     if (why !== undefined) return context.skip(why);
     const files = filesOf("process.stderr.write('here'); await new Promise(() => {})");
     const failed = open({ files, sandbox: 'require' })
       .start()
       .then(String, (error: Error) => error.message);
-    let pids: number[] = [];
     // Node itself, which is on no command line but its own and bubblewrap's.
-    while (pids.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      pids = readdirSync('/proc')
+    const find = () =>
+      readdirSync('/proc')
         .filter((name) => Number(name) > 0)
-        .filter((pid) => commandOf(pid).startsWith(process.execPath) && commandOf(pid).includes(fileURLToPath(files.indexUrl)))
-        .map(Number);
-    }
-    for (const pid of pids) process.kill(pid, 'SIGKILL');
+        .filter((pid) => commandOf(pid).startsWith(process.execPath) && commandOf(pid).includes(fileURLToPath(files.indexUrl)));
+    await until(() => find().length > 0);
+    for (const pid of find()) process.kill(Number(pid), 'SIGKILL');
     expect(await failed).toMatch(/its process ended with SIGKILL/);
   });
 });

@@ -240,7 +240,7 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
     await expect(toKernelSpec({ python: python ?? '', args: [], folder, files: 'rw' })).rejects.toThrow(/never shown/);
   });
 
-  test('what is no Python is refused with what it said', async () => {
+  test('a program that is no Python is refused with what it said', async () => {
     await expect(toKernelSpec({ python: '/bin/false', args: [], folder: home })).rejects.toThrow(/"\/bin\/false" does not run as a Python/);
   });
 });

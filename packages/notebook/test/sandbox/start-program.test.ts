@@ -38,7 +38,7 @@ setImmediate(() => setImmediate(() => process.stdout.write(said)));
   return stdout;
 }
 
-test('where descriptors are short, a program is not started, and whoever wanted it goes on', ({ skip }) => {
+test('a program is not started where descriptors are short, and whoever wanted it goes on', ({ skip }) => {
   skip(process.platform === 'win32', 'Windows has no such limit');
   expect(withFew(3, process.execPath)).toBe(
     `too many files are open to start "${process.execPath}": close some programs, or raise the limit of open files`,

@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== 'linux')('without a sandbox, because', () =
     expectWithout(openIn({ path }), /setting up uid map: Permission denied/, /./);
   });
 
-  test('what stands for bubblewrap says something of its own', () => {
+  test('the sandbox is missing where what stands for bubblewrap says something of its own', () => {
     const path = withProgram('chatty', '#!/bin/sh\necho hello\n');
     expectWithout(openIn({ path }), /says "hello"/, /./);
   });

@@ -57,7 +57,7 @@ describe('HTML that reaches a browser', () => {
     expect(pieces.at(-1)).toMatch(/<p>end<\/p>$/);
   });
 
-  it('in the page has no class and no name that could be taken for ours', () => {
+  it('the page has no class and no name from HTML that could be taken for ours', () => {
     const bounder = new HtmlBounder('<div class="drawer" id="app" data-x="y" name="z">x</div>', { isApart: false });
     expect(bounder.next().html).toBe('<div>x</div>');
   });

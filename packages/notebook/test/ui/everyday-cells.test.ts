@@ -52,21 +52,25 @@ afterAll(async () => {
 });
 
 describe('everyday cells, pasted and run by a person in a window, in a Python of their own', { timeout: 2 * runMs }, () => {
-  it.skipIf(!hasBrowser).each(everydayCells)('$name', drivesBrowser, async ({ code, text, error, element, seen = text, answer }) => {
-    const cell = await run(code);
-    if (answer !== undefined) {
-      await cell.locator('.question-field:focus').waitFor();
-      await page.keyboard.type(answer);
-      await page.keyboard.press('Enter');
-    }
-    await untilDone(cell);
-    const output = cell.locator('.outputs');
-    await expect.poll(() => output.locator('.error-output').count()).toBe(error === undefined ? 0 : 1);
-    if (error !== undefined) expect(await output.locator('.error-output').innerText()).toContain(error);
-    if (seen !== undefined) await expect.poll(() => cell.evaluate(textSeen)).toMatch(seen);
-    if (element !== undefined) await expectDrawn(output.locator(element).first());
-    expect(shown.faults).toEqual([]);
-  });
+  it.skipIf(!hasBrowser).each(everydayCells)(
+    'a cell works as in Jupyter: $name',
+    drivesBrowser,
+    async ({ code, text, error, element, seen = text, answer }) => {
+      const cell = await run(code);
+      if (answer !== undefined) {
+        await cell.locator('.question-field:focus').waitFor();
+        await page.keyboard.type(answer);
+        await page.keyboard.press('Enter');
+      }
+      await untilDone(cell);
+      const output = cell.locator('.outputs');
+      await expect.poll(() => output.locator('.error-output').count()).toBe(error === undefined ? 0 : 1);
+      if (error !== undefined) expect(await output.locator('.error-output').innerText()).toContain(error);
+      if (seen !== undefined) await expect.poll(() => cell.evaluate(textSeen)).toMatch(seen);
+      if (element !== undefined) await expectDrawn(output.locator(element).first());
+      expect(shown.faults).toEqual([]);
+    },
+  );
 
   it.skipIf(!hasBrowser)('shows how far it is while it runs, and goes on after it', drivesBrowser, async () => {
     const cell = await run(

@@ -34,7 +34,7 @@ describe('formulas', () => {
     expect(faults).toEqual([]);
   });
 
-  it('that are hostile act, load and cover nothing, and leave the text beside them', { ...drivesBrowser, timeout: 120_000 }, async () => {
+  it('hostile formulas act, load and cover nothing, and leave the text beside them', { ...drivesBrowser, timeout: 120_000 }, async () => {
     const cells = hostileFormulas().map(([name, tex]) => ({ type: 'markdown' as const, source: `begin ${name}\n\n${tex}\n\nthe end` }));
     const host = await stage.host({
       cells: [...cells, { source: '', outputs: hostileFormulas().map(([, tex]) => rich({ 'text/latex': tex })) }],
@@ -64,7 +64,7 @@ describe('formulas', () => {
     expect(faults).toEqual([]);
   });
 
-  it('only come from formulas: markup of the text names none, and has no class of theirs', drivesBrowser, async () => {
+  it('the markup of a text makes no formulas, and has no class of theirs', drivesBrowser, async () => {
     const source =
       '<span nb-part="0">a</span> <span nb-part="-0" class="katex">b</span> <math><mi>c</mi></math> $x$ $x$ <i nb-part="x-0">d</i>';
     const host = await stage.host({ cells: [{ type: 'markdown', source }] });

@@ -75,7 +75,9 @@ describe('hostile content', () => {
   });
 
   for (const { way, what, vectors, tags } of portions)
-    it(`from ${way.name}, ${what}, takes nothing away from the person`, { ...drivesBrowser, timeout: 300_000, tags }, async ({ skip }) => {
+    it(`cells from ${way.name}, ${what}, take nothing away from the person`, { ...drivesBrowser, timeout: 300_000, tags }, async ({
+      skip,
+    }) => {
       skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
       const host = await openNotebook(way, vectors);
       let left: string | undefined;
@@ -134,6 +136,7 @@ async function look(page: Page, where: { index: number; mayScroll: boolean }): P
   return page.evaluate(lookAt, where).catch(async (error: Error) => {
     const blank = await page.context().newPage();
     const frame = blank.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve))).then(() => 'draws');
+    // Nothing tells that it never draws.
     const drawn = await Promise.race([frame, delay(10_000, 'does not draw', { ref: false })]);
     throw new Error(`${error.message} A blank page of the same browser ${drawn}.`, { cause: error });
   });

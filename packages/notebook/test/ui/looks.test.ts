@@ -21,7 +21,7 @@ describe('looks', () => {
 
   for (const width of [360, 1024, 1600])
     for (const colorScheme of ['light', 'dark'] as const)
-      it(`${width} ${colorScheme}`, { ...drivesBrowser, timeout: 120_000 }, async ({ skip }) => {
+      it(`a window looks as it should at ${width} pixels, ${colorScheme}`, { ...drivesBrowser, timeout: 120_000 }, async ({ skip }) => {
         skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
         skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
         const host = await stage.host({ cells: realisticCells(), agents: [{ id: 'a1', name: claude.name }] });

@@ -133,7 +133,7 @@ describe('the menu of the notebook', () => {
     await made.locator('.banner', { hasText: 'It is saved in made.ipynb.' }).waitFor();
   });
 
-  it('who changed what is known after a reload, and another window is called so', unhurried, async () => {
+  it('the window knows after a reload who changed what, and calls another window so', unhurried, async () => {
     const host = await stage.host({ cells: [{ source: 'a' }, { source: 'wait' }] });
     const [one, two] = [await stage.window(host), await stage.window(host)];
     host.document.update('cell-0', 'agent', { by: claude });
@@ -155,7 +155,7 @@ describe('the menu of the notebook', () => {
     await two.page.locator('.change-state', { hasText: 'You changed it since' }).waitFor();
   });
 
-  it('what an agent does is not said to go on when it has ended', unhurried, async () => {
+  it('the window does not say that an agent goes on with what has ended', unhurried, async () => {
     const host = await stage.host({ cells: [{ source: 'wait' }], agents: [{ id: 'a', name: 'Claude' }] });
     const { page } = await stage.window(host);
     const run = host.session.run('cell-0', { by: claude });

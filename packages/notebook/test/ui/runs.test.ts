@@ -21,7 +21,7 @@ describe('runs', () => {
   };
   const counts = (host: TestHost) => host.document.cells.map(({ executionCount }) => executionCount);
 
-  it('of all cells end at the first that fails, and say so', unhurried, async () => {
+  it('a run of all cells ends at the first that fails, and says so', unhurried, async () => {
     const { host, page, faults } = await open('print a', 'fail here', 'print b', 'print c');
     await page.getByRole('button', { name: 'Run all cells' }).click();
     await page.locator('.banner', { hasText: 'Cell 2 did not end well, so 2 cells after it did not run.' }).waitFor();
@@ -31,7 +31,7 @@ describe('runs', () => {
     expect(faults).toEqual([]);
   });
 
-  it('of all cells go on when the window is reloaded', unhurried, async () => {
+  it('a run of all cells goes on when the window is reloaded', unhurried, async () => {
     const { host, page } = await open('wait', 'print b');
     await page.getByRole('button', { name: 'Run all cells' }).click();
     await page.locator('.cell.running').waitFor();

@@ -118,7 +118,7 @@ describe('outputs with scripts', () => {
       ).toEqual([]);
     });
 
-    it('that leave their page send nothing, and are gone', { ...drivesBrowser, timeout: 60_000 }, async () => {
+    it('scripts that leave their page send nothing, and are gone', { ...drivesBrowser, timeout: 60_000 }, async () => {
       const { port } = spy.address() as AddressInfo;
       const html = `<p>here</p><script>location = "http://127.0.0.1:${port}/secret"</script>`;
       const host = await stage.host({
@@ -144,7 +144,7 @@ describe('outputs with scripts', () => {
         'for (const height of [1e9, -5, NaN, Infinity, "9", {}, null]) parent.postMessage({ type: "height", height }, "*")',
       ],
       ['take the keyboard', 'setInterval(() => { window.focus(); document.body.tabIndex = 0; document.body.focus(); }, 20)'],
-    ])('and %s leave the window to the person', { ...drivesBrowser, timeout: 60_000 }, async (_, script) => {
+    ])('scripts that %s leave the window to the person', { ...drivesBrowser, timeout: 60_000 }, async (_, script) => {
       const outputs = [rich({ 'text/html': `<p>here</p><script>setTimeout(() => { ${script} }, 300)</script>` })];
       const host = await stage.host({ cells: [{ source: 'print 1' }, { source: '', outputs }], outputsTrusted: true });
       const { page } = await stage.window(host);
@@ -163,7 +163,7 @@ describe('outputs with scripts', () => {
       for (const height of heights) expect(height).toBeLessThanOrEqual(2000);
     });
 
-    it('that are not trusted do not run, whatever they look like', drivesBrowser, async () => {
+    it('scripts that are not trusted do not run, whatever they look like', drivesBrowser, async () => {
       const outputs = escapes('127.0.0.1:1').map(([, html]) => rich({ 'text/html': html, 'text/plain': 'plain' }));
       const host = await stage.host({ cells: [{ source: '', outputs }] });
       const { page } = await stage.window(host);

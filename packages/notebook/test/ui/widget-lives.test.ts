@@ -101,7 +101,7 @@ describe('widgets, and what becomes of them', () => {
     await waitForValue(host, 'number.value', '3');
   });
 
-  it('of packages with code of their own are named, and what stands beside them works', { ...slow, tags: ['P-254'] }, async () => {
+  it('widgets of packages with code of their own are named, and what stands beside them works', { ...slow, tags: ['P-254'] }, async () => {
     const { cellId } = await run(
       host,
       `

@@ -177,7 +177,7 @@ describe('the lease of a notebook', () => {
     expect(scene.lease.answer(question?.questionId ?? 0, true)).toBe(false);
   });
 
-  it('of two that ask at once one gets it, and the other hears who', { tags: ['P-297'] }, async () => {
+  it('one of two that ask at once gets the lease, and the other hears who', { tags: ['P-297'] }, async () => {
     await scene.write(first);
     const [left, right] = [scene.takeOver(second), scene.takeOver(third)];
     const [, question] = await scene.questions(2);

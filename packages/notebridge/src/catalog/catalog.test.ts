@@ -158,7 +158,7 @@ describe('Catalog: several providers', () => {
     expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
   });
 
-  it('of two items with one name keeps that of who was mounted first, and says so', { tags: ['P-061'] }, async () => {
+  it('the first mounted of two items with one name is kept, and that is said', { tags: ['P-061'] }, async () => {
     const { request, tools, warnings } = open(providing('a', ['x', 'x']), providing('b', ['y', 'x']));
     expect(await tools()).toEqual(['x', 'y']);
     expect(warnings).toEqual([
@@ -233,14 +233,14 @@ describe('Catalog: a provider that fails', () => {
     });
   });
 
-  it('at once, without a promise, is no worse', async () => {
+  it('a provider that fails at once, without a promise, is no worse', async () => {
     const throwing = answering('broken', () => {
       throw new Error('down');
     });
     expect(await open(throwing, providing('b', ['x'])).tools()).toEqual(['x']);
   });
 
-  it('with all the others rejects with the first error', async () => {
+  it('a list of which all providers fail rejects with the first error', async () => {
     const first = new BridgeError('not_connected', 'first');
     await expect(open(failing(first), failing(new Error('second'))).request('tools/list')).rejects.toBe(first);
   });

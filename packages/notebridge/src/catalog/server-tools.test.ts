@@ -149,14 +149,14 @@ describe('ServerTools: tools', () => {
     expect(seen).toEqual([{ name: 'x', arguments: { a: 1 }, _meta: { x: 1 } }]);
   });
 
-  it('of servers for code only, or for no one, are not there for agents', { tags: ['P-028'] }, async () => {
+  it('a tool of a server for code only, or for no one, is not there for agents', { tags: ['P-028'] }, async () => {
     const { namesOf, call } = open([serving('code', ['x'], { expose: 'code' }), serving('none', ['x'], { expose: 'none' })]);
     expect(await namesOf('tools/list', 'tools')).toEqual([]);
     await expect(call('code__x')).rejects.toMatchObject({ code: 'unknown_tool' });
     await expect(call('none__x')).rejects.toMatchObject({ code: 'unknown_tool' });
   });
 
-  it('of a server that is hidden or gone are not reached by a name that was listed before', { tags: ['P-028'] }, async () => {
+  it('a tool of a server that is hidden or gone is not reached by a name that was listed before', { tags: ['P-028'] }, async () => {
     const server = odd('s', ['x']);
     const { namesOf, call, servers } = open([server]);
     expect(await namesOf('tools/list', 'tools')).toEqual(['s__x']);
@@ -168,7 +168,7 @@ describe('ServerTools: tools', () => {
     await expect(call('s__x')).rejects.toMatchObject({ code: 'unknown_tool' });
   });
 
-  it('that are unknown are answered with the name that was meant', async () => {
+  it('a tool that is unknown is answered with the name that was meant', async () => {
     const { call, request } = open([serving('github', ['star_repo'])]);
     await expect(call('github__star_rep')).rejects.toThrow(/Did you mean "github__star_repo"/);
     await expect(request('tools/call', { name: 7 })).rejects.toMatchObject({ code: 'bad_params' });
@@ -182,7 +182,7 @@ describe('ServerTools: tools', () => {
     expect(warnings).toEqual(['The tools of "broken" are not listed.']);
   });
 
-  it('of a server that could not be listed are not said not to exist', { tags: ['P-619'] }, async () => {
+  it('a tool of a server that could not be listed is not said not to exist', { tags: ['P-619'] }, async () => {
     const away = odd('away');
     Object.defineProperty(away, 'knownTools', { value: undefined });
     away.lists = () => Promise.reject(new BridgeError('cluster_unavailable', 'No hub has it just now.'));
@@ -297,7 +297,7 @@ describe('ServerTools: prompts and resources', () => {
     expect(await request('resources/read', { uri: 'x://both' })).toEqual({ contents: [{ text: 'second' }] });
   });
 
-  it('that no server lists are asked for in turn, and the failure that says most is reported', async () => {
+  it('an item that no server lists is asked for in turn, and the failure that says most is reported', async () => {
     const [without, looking] = [odd('without'), first()];
     without.answers['resources/read'] = () => Promise.reject(new BridgeError('unknown_method', 'no resources'));
     looking.answers['resources/read'] = () => Promise.reject(new RemoteError({ code: -32002, message: 'not found' }));

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createKnownHubs, createLossyBus, createVirtualTime } from '../../test/support/hubs-in-memory.js';
 import { Exchanges } from './exchanges.js';
 
-it('what comes late of a hub that has ended does nothing, and is no warning', async () => {
+it('a message that comes late of a hub that has ended does nothing, and is no warning', async () => {
   const time = createVirtualTime(1);
   const bus = createLossyBus(time);
   const known = createKnownHubs(['a', 'b']);

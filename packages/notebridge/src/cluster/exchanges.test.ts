@@ -138,7 +138,7 @@ describe('Exchanges', () => {
     expect(bus.traffic.mostOnTheWay).toBeLessThan(2_500_000);
   });
 
-  it('never open twice: a recorded conversation that is sent again starts nothing', { tags: ['P-519'] }, async () => {
+  it('no exchange opens twice: a recorded conversation that is sent again starts nothing', { tags: ['P-519'] }, async () => {
     const { time, bus, exchange, served } = createHubs();
     bus.isRecording = true;
     bus.faults = terrible;

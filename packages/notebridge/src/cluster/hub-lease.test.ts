@@ -122,7 +122,7 @@ describe('HubLease', () => {
     expect(two.lease.hubs()).toHaveLength(2);
   });
 
-  it('of a hub that was killed ends also when somebody without the key puts it back for ever', { tags: ['P-554'] }, async () => {
+  it('the lease of a hub that was killed ends also when somebody without the key puts it back for ever', { tags: ['P-554'] }, async () => {
     const { world, join, store } = createCluster();
     const [one, two, three] = [join('one'), join('two'), join('three')];
     await world.run(1_000);
@@ -140,7 +140,7 @@ describe('HubLease', () => {
     ]);
   });
 
-  it('never stands when it was left before it was answered, whichever write comes first', async () => {
+  it('a lease never stands when it was left before it was answered, whichever write comes first', async () => {
     const { world, create, store } = createCluster();
     for (let round = 0; round < 20; round += 1) {
       const { lease } = create(`hub${round}`);

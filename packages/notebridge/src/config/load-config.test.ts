@@ -322,7 +322,7 @@ describe('loadConfig: faults', () => {
     },
   );
 
-  it('never shows what may be a secret', { tags: ['P-022'] }, async () => {
+  it('no fault shows what may be a secret', { tags: ['P-022'] }, async () => {
     const text = `{ "mcpServers": {
       "a": { "command": "x", "env": { "KEY": 123456 }, "args": [987654], "era": "\${SECRET}" },
       "b": { "url": "hxxps://user:hunter2@host?token=hunter2" },

@@ -59,7 +59,7 @@ describe('messageOf', () => {
     ['c', 'c'],
     [undefined, 'undefined'],
     [new RemoteError({ code: 1 }), 'The peer answered with an error'],
-  ])('of %s is "%s"', (thrown, message) => {
+  ])('the message of %s is "%s"', (thrown, message) => {
     expect(messageOf(thrown)).toBe(message);
   });
 });

@@ -67,7 +67,7 @@ describe('MemoryProvider: tools', () => {
     expect(ran).toBe(false);
   });
 
-  it.each(['nobody', { toString: 1 }, undefined])('of the name %j are unknown', async (name) => {
+  it.each(['nobody', { toString: 1 }, undefined])('a tool of the name %j is unknown', async (name) => {
     await expect(request(new MemoryProvider(), 'tools/call', { name })).rejects.toMatchObject({ code: 'unknown_tool' });
   });
 });

@@ -24,7 +24,7 @@ describe('parseAllowList', () => {
     ['*', 'any', 'thing', true],
     ['s:ß*', 's', 'ßx', true],
     ['s:', 's', '', undefined],
-  ])('%s, asked for %s and %s, says %s', (pattern, server, tool, expected) => {
+  ])('a grant for %s, asked for %s and %s, says %s', (pattern, server, tool, expected) => {
     if (expected === undefined) expect(() => parseAllowList([pattern])).toThrow('names no tool');
     else expect(allows(pattern, server, tool)).toBe(expected);
   });

@@ -72,7 +72,7 @@ describe('createAuthority', () => {
     }
   });
 
-  it('without auth lets in callers without a valid token as anonymous, and still holds a grant to be one', async () => {
+  it('a hub without auth lets in callers without a valid token as anonymous, and still holds a grant to be one', async () => {
     const open = createAuthority({ store, ownerToken, noAuth: true });
     const { token, id } = await store.issue();
     expect(open.authenticate(undefined, 'tools')).toEqual({ kind: 'anonymous' });

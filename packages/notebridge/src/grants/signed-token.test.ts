@@ -142,7 +142,7 @@ describe('findTokenFault', () => {
     ['is not valid yet', { nbf: nowS + 61 }, 'expired'],
     ['is valid from a text on', { nbf: 'now' }, 'unknown'],
     ['is valid from no time on', { nbf: undefined }, undefined],
-  ])('of a token that %s', async (_, times, reason) => {
+  ])('the fault of a token that %s is found', async (_, times, reason) => {
     const fault = await faultOf(rsa.sign({ iat: nowS, nbf: nowS, ...times }));
     expect(fault === undefined || typeof fault === 'string' ? fault : fault.reason).toBe(reason);
   });

@@ -179,7 +179,7 @@ describe('composeMiddleware: what a hook can do', () => {
 describe('composeMiddleware: errors', () => {
   const failure = new Error('boom');
 
-  it('of the terminal pass every hook, which may catch them', async () => {
+  it('an error of the terminal passes every hook, which may catch it', async () => {
     const seen: unknown[] = [];
     const watching: Middleware = {
       onMessage: (context, callNext) =>

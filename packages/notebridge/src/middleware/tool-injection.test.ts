@@ -60,7 +60,7 @@ describe('ToolInjectionMiddleware: the call', () => {
     expect(context.notified).toHaveLength(1);
   });
 
-  it.each(['a', 'constructor', undefined, { toString: 1 }])('of %j is the providers’ business', async (name) => {
+  it.each(['a', 'constructor', undefined, { toString: 1 }])('a call of %j is the providers’ business', async (name) => {
     expect(await chainWith(injected('open'))('tools/call', { name }, { from: 'provider' })).toEqual({ from: 'provider' });
   });
 

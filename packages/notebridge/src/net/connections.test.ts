@@ -160,7 +160,7 @@ describe('connectionsWithin', () => {
     [40, 16],
     [20_000, 4096],
     [Number.POSITIVE_INFINITY, 4096],
-  ])('%d descriptors: %d', (descriptors, connections) => {
+  ])('%d descriptors leave room for %d connections', (descriptors, connections) => {
     expect(connectionsWithin(descriptors)).toBe(connections);
   });
 });

@@ -60,7 +60,7 @@ describe('redactForms of a hostile text', () => {
     '?a.',
     '&',
     '\\"',
-  ])('of %j takes no longer than its length', (part) => {
+  ])('the redaction of %j takes no longer than its length', (part) => {
     const text = part.repeat(Math.ceil(1_000_000 / part.length));
     const began = performance.now();
     redactForms(text);
@@ -71,11 +71,11 @@ describe('redactForms of a hostile text', () => {
 
 describe('names of secrets', () => {
   it.each(['token', 'apiKey', 'api_key', 'Authorization', 'client_secret', 'password', 'X-Auth-Token', 'refreshToken'])(
-    '%s is one',
+    '%s is a name of a secret',
     (name) => expect(isSecretName(name)).toBe(true),
   );
 
-  it.each(['progressToken', 'nextCursor', 'tokens', 'maxTokens', 'key', 'name', 'secretary'])('%s is none', (name) =>
+  it.each(['progressToken', 'nextCursor', 'tokens', 'maxTokens', 'key', 'name', 'secretary'])('%s is no name of a secret', (name) =>
     expect(isSecretName(name)).toBe(false),
   );
 

@@ -174,7 +174,7 @@ describe('a request of the other side: cancellation', () => {
   });
 
   it.each(['{"requestId":9}', '{"requestId":null}', '{"requestId":{"toString":1,"valueOf":1}}', '{"requestId":[1]}', '{}', 'null', '[]'])(
-    'of nothing that runs is ignored: %s',
+    'the cancellation of nothing that runs is ignored: %s',
     async (params) => {
       const manual = new Manual();
       const { far, notifications, faults } = openPeer({ onRequest: manual.onRequest });

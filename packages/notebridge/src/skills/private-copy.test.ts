@@ -25,7 +25,7 @@ const run = (server: SkillsServer, script_name: string) => callSkills(server, 'r
 const outputOf = async (script: string, server = place.serve()) => (resultOf(await run(server, script)) as JsonObject).output;
 
 describe('a script runs from a private copy', () => {
-  it('with its neighbours, and with all that belongs to the skill', async () => {
+  it('a copy has the neighbours of the script, and all that belongs to the skill', async () => {
     await place.write(
       'pdf/scripts/a.py',
       'import near, pathlib\nprint(near.word, pathlib.Path(__file__).parent.parent.joinpath("assets/w").read_text())',
@@ -46,7 +46,7 @@ describe('a script runs from a private copy', () => {
     expect(await outputOf('c')).toBe('tool\nsourced\n');
   });
 
-  it('that no other user can look into, and that is gone afterwards, however the script ended', async () => {
+  it('no other user can look into the copy, which is gone afterwards, however the script ended', async () => {
     await place.write(
       'pdf/scripts/mode.py',
       'import os, sys\nhere = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))\nprint(oct(os.stat(here).st_mode)[-3:], here)',
@@ -63,7 +63,7 @@ describe('a script runs from a private copy', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('without what leads out of the skill', async () => {
+  it('a copy lacks what leads out of the skill', async () => {
     mkdirSync(join(place.base, 'outside'));
     writeFileSync(join(place.base, 'outside', 'near.py'), 'word = "evil"');
     symlinkSync(join(place.base, 'outside', 'near.py'), join(place.root, 'pdf', 'near.py'));
@@ -72,14 +72,14 @@ describe('a script runs from a private copy', () => {
     expect(result.error).toContain("No module named 'near'");
   });
 
-  it('of which hard links are a part: who may write there is trusted', async () => {
+  it('a copy has hard links too: who may write there is trusted', async () => {
     await place.write('outside.sh', 'echo linked');
     await place.write('pdf/scripts/other.sh', '');
     await link(join(place.root, 'outside.sh'), join(place.root, 'pdf/scripts/linked.sh'));
     expect(await outputOf('linked')).toBe('linked\n');
   });
 
-  it('that is not made of a skill too large for it', async () => {
+  it('no copy is made of a skill too large for it', async () => {
     await place.write('pdf/scripts/a.sh', 'echo ran');
     await place.write('pdf/assets/large', '');
     truncateSync(join(place.root, 'pdf/assets/large'), 268_435_457);
@@ -90,7 +90,7 @@ describe('a script runs from a private copy', () => {
   });
 
   it.skipIf(whyNoSwapper() !== undefined)(
-    'that holds nothing from outside while another process swaps the folder of scripts',
+    'a copy holds nothing from outside while another process swaps the folder of scripts',
     async () => {
       await place.write('pdf/scripts/a.sh', '. "$(dirname "$0")/near.sh"');
       await place.write('pdf/scripts/near.sh', 'echo inside');

@@ -123,7 +123,7 @@ describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
     expect(await read('deep/a.txt\0')).toBe('absent');
   });
 
-  it('neither hangs at a pipe nor follows links in a circle', async () => {
+  it('a look neither hangs at a pipe nor follows links in a circle', async () => {
     execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', join(base, 'in', 'pipe')]);
     await symlink('circle', join(base, 'in', 'circle'));
     expect(await folder.read('pipe', 100)).toEqual({ kind: 'unreadable', why: 'is not a regular file' });

@@ -33,7 +33,7 @@ function naively(path: string): string {
 
 describe.skipIf(why !== undefined)(`ContainedFolder while another process swaps${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
   it.each(scenes)(
-    '%s: nothing from outside is read, listed or copied',
+    'nothing from outside is read, listed or copied: %s',
     async (scene, { one, other, path }) => {
       const root = join(base, 'top');
       const folder = await ContainedFolder.open(root);

@@ -54,7 +54,7 @@ describe('a lock that names its owner', () => {
 });
 
 describe('withFileLock', () => {
-  it('never lets two work at once', async () => {
+  it('no two work at once under one lock', async () => {
     let working = 0;
     const work = async (): Promise<void> => {
       expect(++working).toBe(1);

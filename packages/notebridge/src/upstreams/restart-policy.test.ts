@@ -15,7 +15,7 @@ describe('RestartPolicy', () => {
     expect(policy.pauseAfter(0)).toBeUndefined();
   });
 
-  it('never gives up one that lives for a while, and forgets what was before a healthy life', () => {
+  it('a program that lives for a while is never given up, and a healthy life forgets what was before', () => {
     const policy = new RestartPolicy();
     for (const livedMs of [0, 0, 0, 60_000]) policy.pauseAfter(livedMs);
     expect(policy.badStarts).toBe(0);

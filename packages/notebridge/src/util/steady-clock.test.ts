@@ -50,7 +50,7 @@ describe('createSteadyClock', () => {
     expect(steady() - before).toBeCloseTo(10_100, -2);
   });
 
-  it('never goes back, and asks what costs only when something has happened', () => {
+  it('the clock never goes back, and asks what costs only when something has happened', () => {
     const { steady, run, set, sleep, reads } = createMachine();
     let last = steady();
     for (let round = 0; round < 1_000; round += 1) {

@@ -156,7 +156,7 @@ export function describeProviderContract(name: string, createProvider: CreatePro
         expect(context.notified).toEqual([]);
       });
 
-      it('of two calls under one token reaches both', async () => {
+      it('the progress of two calls under one token reaches both', async () => {
         const provider = await createProvider();
         const contexts = [1, 2].map(() => createContext('tools/call', { name: 'steps', arguments: {}, _meta: { progressToken: 0 } }));
         await Promise.all(contexts.map((context) => provider.request('tools/call', context.message, context)));

@@ -26,7 +26,7 @@ describe.skipIf(natsProgram === undefined)(`signed entries${whyNoNats}`, () => {
     };
   });
 
-  it('of a stranger, of another key, and moved to another place do not exist', { tags: ['P-562'] }, async () => {
+  it('an entry of a stranger, of another key, or moved to another place does not exist', { tags: ['P-562'] }, async () => {
     await using nats = await Nats.start();
     const { store, close } = await connectNats({ settings: natsSettings([nats.url]), logger: silentLogger, waitMs: 30_000 });
     try {

@@ -44,7 +44,7 @@ describe('no call passes without its approval', () => {
     ['of a server that is started by its first call', { lazy: true }, ['shop__add', 'add']],
     ['without a prefix', { names: 'plain', lazy: true }, ['add', 'shop__add', 'ADD']],
     ['of a server that only code may call', { expose: 'code' }, ['shop__add', 'add']],
-  ])('by a spelling of its name: %s', async (_, more, names) => {
+  ])('another spelling of its name gets no call through: %s', async (_, more, names) => {
     await using hub = await ServedHub.start({ servers: shop(more), notebridge, args: none });
     for (const send of [await openLegacyAgent(hub, () => hub.ownerToken), openModernAgent(hub, () => hub.ownerToken)])
       for (const name of names)
@@ -64,7 +64,7 @@ describe('no call passes without its approval', () => {
     expect(calls()).toEqual([]);
   });
 
-  it('as a task, in a batch, under another id, or with members that no call has', async () => {
+  it('a call is asked about as a task, in a batch, under another id, or with members that no call has', async () => {
     await using hub = await ServedHub.start({ servers: shop(), notebridge, args: none });
     const legacy = await openLegacyAgent(hub, () => hub.ownerToken);
     const modern = openModernAgent(hub, () => hub.ownerToken);
@@ -91,7 +91,7 @@ describe('no call passes without its approval', () => {
     expect((await legacy('tools/call', { name: 'shop__read', arguments: {} })).result).toMatchObject({ content: [{ text: 'read done' }] });
   });
 
-  it('by a tool that has become another while its person was asked', { tags: ['P-424'] }, async () => {
+  it('a tool that has become another while its person was asked is not called', { tags: ['P-424'] }, async () => {
     await using hub = await ServedHub.start({ servers: shop({ tools: { approve: ['remove'] } }, 'moves'), args: none });
     const agent = await openAtHub(hub, {
       era: 'legacy',
@@ -127,7 +127,7 @@ said
 
 describe('code that an agent runs', () => {
   it.each(codeDoors)(
-    'at $name is told by a code that nobody approved its call; what only reads is made',
+    'code at $name is told by a code that nobody approved its call; what only reads is made',
     { tags: ['P-427'] },
     async ({ open }) => {
       await using agent = await open({ folder, servers: shop(), notebridge, args: [] });

@@ -63,7 +63,7 @@ describe.each(['legacy', 'modern'] as const)('an agent of the %s era', (era) => 
   };
 
   it.each(Object.keys(doors))(
-    'at %s has its person asked before what may destroy something, and only then',
+    'a person at %s is asked before what may destroy something, and only then',
     { tags: ['P-421'] },
     async (door) => {
       const answers: JsonObject[] = [{ action: 'decline' }, accept('once'), { action: 'cancel' }, accept('nonsense'), accept('session')];
@@ -256,7 +256,7 @@ describe('code that calls over HTTP', () => {
 const onTerminal = ['-c', 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'];
 
 describe('the command `call`', () => {
-  it('that a person types on a terminal is approved by that', { tags: ['P-422'] }, async ({ skip }) => {
+  it('a call that a person types on a terminal is approved by that', { tags: ['P-422'] }, async ({ skip }) => {
     skip(process.platform === 'win32', 'Python has no terminals on Windows');
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     for (const more of [[], ['--standalone', '--config', hub.configFile]]) {

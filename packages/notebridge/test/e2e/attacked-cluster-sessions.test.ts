@@ -68,7 +68,7 @@ describe.skipIf(natsProgram === undefined)(`sessions at hubs that share the work
     expect(noted()).not.toContain('count other');
   });
 
-  it('that were handed over are reached through every hub', async () => {
+  it('sessions that were handed over are reached through every hub', async () => {
     const [a, b, c] = [cluster.hub('a'), cluster.hub('b'), cluster.hub('c')];
     const { token } = await b.grant('--door', 'agent', '--allow', 'calls:*');
     const session = await open(a, token);

@@ -76,7 +76,7 @@ print(json.dumps(said))`;
     }
   });
 
-  it('with a background task gets the rights of no other agent, and after the end none', { tags: ['P-445'], timeout: slow }, async () => {
+  it('a background task gets the rights of no other agent, and after the end none', { tags: ['P-445'], timeout: slow }, async () => {
     const wide = await legacyOf((await grantOf('--allow', 'calls:*')).token);
     const task = `
 import asyncio

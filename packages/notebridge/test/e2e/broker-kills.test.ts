@@ -50,7 +50,7 @@ async function expectWorks(home: SharedHome, dead: number): Promise<void> {
 
 describe.runIf(process.platform === 'linux')('a broker that is killed with -9', () => {
   it.each(['started', 'locked', 'listening', 'file half-written', 'file written'])(
-    'at the point "%s" leaves no process, and the next agent is served',
+    'a kill at the point "%s" leaves no process, and the next agent is served',
     { timeout: slow },
     async (point) => {
       await using home = new SharedHome();
@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('a broker that is killed with -9', 
   );
 
   it.each(['dialled', 'agent admitted', 'opening the notebook', 'starting the kernel', 'saving'])(
-    'at the point "%s" leaves no process, and the agent whose call it was goes on',
+    'a kill at the point "%s" leaves no process, and the agent whose call it was goes on',
     { timeout: slow },
     async (point) => {
       await using home = new SharedHome();
@@ -81,7 +81,7 @@ describe.runIf(process.platform === 'linux')('a broker that is killed with -9', 
     },
   );
 
-  it('at the point "idle" leaves no process, and both agents go on', { timeout: slow }, async () => {
+  it('a kill at the point "idle" leaves no process, and both agents go on', { timeout: slow }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env });
@@ -101,7 +101,7 @@ describe.runIf(process.platform === 'linux')('a broker that is killed with -9', 
     expect(brokersIn(home.stateHome)).toHaveLength(1);
   });
 
-  it('at the point "ending" leaves no process, and the next agent finds what was saved', { timeout: slow }, async () => {
+  it('a kill at the point "ending" leaves no process, and the next agent finds what was saved', { timeout: slow }, async () => {
     await using home = new SharedHome();
     const { pid, below, died } = await startMortal(home, 'ending', '0');
     const agent = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
@@ -114,7 +114,7 @@ describe.runIf(process.platform === 'linux')('a broker that is killed with -9', 
     await expectWorks(home, pid);
   });
 
-  it('in the middle of 50 calls of two agents: each is answered once, and the next ones work', {
+  it('each of 50 calls of two agents is answered once when the broker is killed among them, and the next ones work', {
     timeout: slow,
     tags: ['P-282'],
   }, async () => {

@@ -23,33 +23,39 @@ const write = async (agent: Program): Promise<string> =>
 describe('the clock of the broker is set while pages and agents are there', () => {
   beforeEach(({ skip }) => skip(whyNoClock !== undefined, whyNoClock));
 
-  it.each(['+1d', '-1h'])('by %s: pages stay and come back, and the holder stays the holder', { timeout: slow }, async (offset) => {
-    await using home = new SharedHome();
-    const clock = settableClock(home.path('clock'));
-    const args = [programFile, 'broker', '--state-dir', home.stateDir, '--broker-idle', '600'];
-    mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
-    const broker = spawn(process.execPath, args, { env: { ...bareEnvironment(), ...home.env, ...clock.env }, cwd: '/', stdio: 'ignore' });
-    onTestFinished(() => void broker.kill('SIGKILL'));
-    await until(() => home.broker?.pid === broker.pid);
-    await using first = await Program.open({ args: ['--hold', 'join'], env: home.env, name: 'First agent' });
-    await using second = await Program.open({ args: ['--hold', 'join'], env: home.env, name: 'Second agent' });
-    const { port, token } = await first.address();
-    await using page = await RawPage.serve({ port, token, answer: asColab });
-    const { notebooks } = JSON.parse(textOf(await first.callTool('list_notebooks'))) as { notebooks: { id: string; connected: boolean }[] };
-    const notebook = notebooks.find(({ connected }) => connected)?.id;
-    await second.callTool('connect_notebook', { notebook });
-    expect(await write(first)).not.toContain('isError');
+  it.each(['+1d', '-1h'])(
+    'pages stay and come back, and the holder stays the holder, when the clock is set by %s',
+    { timeout: slow },
+    async (offset) => {
+      await using home = new SharedHome();
+      const clock = settableClock(home.path('clock'));
+      const args = [programFile, 'broker', '--state-dir', home.stateDir, '--broker-idle', '600'];
+      mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
+      const broker = spawn(process.execPath, args, { env: { ...bareEnvironment(), ...home.env, ...clock.env }, cwd: '/', stdio: 'ignore' });
+      onTestFinished(() => void broker.kill('SIGKILL'));
+      await until(() => home.broker?.pid === broker.pid);
+      await using first = await Program.open({ args: ['--hold', 'join'], env: home.env, name: 'First agent' });
+      await using second = await Program.open({ args: ['--hold', 'join'], env: home.env, name: 'Second agent' });
+      const { port, token } = await first.address();
+      await using page = await RawPage.serve({ port, token, answer: asColab });
+      const { notebooks } = JSON.parse(textOf(await first.callTool('list_notebooks'))) as {
+        notebooks: { id: string; connected: boolean }[];
+      };
+      const notebook = notebooks.find(({ connected }) => connected)?.id;
+      await second.callTool('connect_notebook', { notebook });
+      expect(await write(first)).not.toContain('isError');
 
-    clock.set(offset);
-    expect(await cells(first)).toContain('cells of the page');
-    expect(await write(second)).toContain('holds this notebook');
-    expect(await write(first)).not.toContain('isError');
-    await page.close();
-    // Colab's page has one token, also after a reload.
-    await using again = await RawPage.serve({ port, token, answer: asColab });
-    expect(await cells(second)).toContain('cells of the page');
-    expect(again.messages.some(({ method }) => method === 'tools/call')).toBe(true);
-  });
+      clock.set(offset);
+      expect(await cells(first)).toContain('cells of the page');
+      expect(await write(second)).toContain('holds this notebook');
+      expect(await write(first)).not.toContain('isError');
+      await page.close();
+      // Colab's page has one token, also after a reload.
+      await using again = await RawPage.serve({ port, token, answer: asColab });
+      expect(await cells(second)).toContain('cells of the page');
+      expect(again.messages.some(({ method }) => method === 'tools/call')).toBe(true);
+    },
+  );
 });
 
 describe('the disk of the broker is full', () => {

@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
     ['of an address that is none', () => ({ address: 'ftp:somewhere' })],
     ['of a socket that is not there', (home) => ({ address: `unix:${join(home.stateDir, 'host-1.sock')}` })],
     ['of a secret that is too short', () => ({ secret: 's' })],
-  ])('that is %s keeps no agent from its notebook', { timeout: slow, tags: ['P-284'] }, async (_, content) => {
+  ])('a file that is %s keeps no agent from its notebook', { timeout: slow, tags: ['P-284'] }, async (_, content) => {
     await using home = new SharedHome();
     mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
     const whole = { kind: 'broker', address: 'tcp:1', secret: 's'.repeat(43), pid: process.pid, startedAt: 1, version: '0.1.0' };
@@ -69,7 +69,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
   });
 
   it.skipIf(smallDisk.launch === undefined)(
-    'that cannot be written, because the disk is full, is said with what to do; with space the next call works',
+    'a file that cannot be written, because the disk is full, is said with what to do; with space the next call works',
     { timeout: slow, tags: ['P-284'] },
     async () => {
       if (smallDisk.launch === undefined) return;

@@ -50,7 +50,7 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
     }
   });
 
-  it('as an agent does not keep what it has joined from ending', { timeout: slow, tags: ['P-245'] }, async () => {
+  it('an agent that is stopped does not keep what it has joined from ending', { timeout: slow, tags: ['P-245'] }, async () => {
     await using home = new SharedHome();
     await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await program.callTool('get_cells');

@@ -70,7 +70,7 @@ it('the least time and the narrowest scope of several servers hold for their lis
   expect(await hintsOf(hub, 'resources/read', { params: { uri: 'note://two' } })).toEqual([60 * minute, 'private']);
 });
 
-it('what is public is private for a grant, which is shown a part of it', async () => {
+it('a list that is public is private for a grant, which is shown a part of it', async () => {
   const hub = await start({ one: await openCached('one', { ttlMs: 90 * minute, cacheScope: 'public' }) });
   const { token } = await hub.grant('--agent', '--allow', 'one:*');
   const { token: narrow } = await hub.grant('--agent', '--allow', 'one:other');

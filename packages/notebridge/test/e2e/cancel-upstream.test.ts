@@ -72,7 +72,7 @@ describe('a server hears under the right id that a call was cancelled', () => {
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it.each(ways)('by %s', { tags: ['P-065'] }, async (name, call) => {
+  it.each(ways)('the call is cancelled under the right id by %s', { tags: ['P-065'] }, async (name, call) => {
     const file = join(hub.home, 'count');
     const [stays, goes] = [await call(hub, `${name} stays`), await call(hub, `${name} goes`)];
     const has = (line: string): boolean => linesOf(file).includes(line);

@@ -196,7 +196,7 @@ describe('tools says how they are called', () => {
   const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
   const asks = (stdout: string) => [...stdout.matchAll(/^ {2}(\w+) +\(asks\)/gm)].map(([, name]) => name);
 
-  it('which a person approves, who can be asked, and that agents call them by code', { tags: ['P-459'] }, async () => {
+  it('the tools say which a person approves, who can be asked, and that agents call them by code', { tags: ['P-459'] }, async () => {
     const file = join(folder, 'approvals.json');
     writeFileSync(file, JSON.stringify({ mcpServers: { shop }, notebridge: { approve: 'writes', codeMode: true } }));
     const { stdout } = await runProgram(['tools', '--config', file]);
@@ -220,7 +220,7 @@ describe('tools says how they are called', () => {
     expect(other.stdout).not.toContain('yes');
   });
 
-  it('as the hub does it that runs', { tags: ['P-459'] }, async () => {
+  it('the tools are described as by the hub that runs', { tags: ['P-459'] }, async () => {
     await using hub = await ServedHub.start({
       servers: { shop: { ...shop, approve: 'destructive' } },
       args: ['--notebook', 'none', '--code-mode'],

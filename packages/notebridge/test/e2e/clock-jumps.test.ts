@@ -97,7 +97,7 @@ describe('when the clock of a running hub is set', () => {
 describe('when the clock of a kept grant is set forward, as after the machine slept', () => {
   beforeEach(({ skip }) => skip(whyNoClock !== undefined, whyNoClock));
 
-  it.each(['+50m', '+90m'])('%s: the token is renewed, also if it has expired meanwhile', async (offset) => {
+  it.each(['+50m', '+90m'])('the token is renewed at %s, also if it has expired meanwhile', async (offset) => {
     const { home, env } = createHome();
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const file = join(home, 'kept');

@@ -106,7 +106,7 @@ for name in ("execute_code", "code-mode__execute_code", "notebook__execute_code"
     expect(result).toMatch(/^\[\['\w*Error', '\w*Error', '\w*Error', '\w*Error'\], \[\]\]$/);
   });
 
-  it('what is not there is named with what is near', async () => {
+  it('a name that is not there is told with what is near', async () => {
     expect((await run('from generated.mcp.everythin import echo')).texts[0]).toContain("Did you mean 'everything'?");
     expect((await run('from generated.mcp.everything import ecko')).texts[0]).toContain("Did you mean 'echo'?");
     expect((await run('from generated.mcp.calls import echo\nawait ecko()')).texts[0]).toContain('NameError');

@@ -11,7 +11,10 @@ import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 const slow = 240_000;
-/** The code has so long, which is enough on a busy machine, and the person takes longer. */
+/**
+ * The code has so long, which is enough on a busy machine, and the person takes longer: the clock of a hub, which is a program of its own, is
+ * what is tested, so the person is waited for.
+ */
 const seconds = 8;
 const takesMs = 10_000;
 

@@ -148,7 +148,7 @@ os.symlink("/", "/out/root")`);
     expect(odd.texts.at(-1)).not.toContain('\u202e');
   });
 
-  it('that nobody answers for in time leave the answer as it is', { tags: ['P-457'], timeout: slow }, async () => {
+  it('a file that nobody answers for in time leaves the answer as it is', { tags: ['P-457'], timeout: slow }, async () => {
     const { texts } = await execute(`
 import asyncio, time
 async def compute():

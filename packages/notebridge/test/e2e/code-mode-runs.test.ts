@@ -76,7 +76,7 @@ describe('a run of execute_code over stdio', () => {
     ).toEqual([0, 1, 2, 3].map((n) => `wait slot-${n}`));
   });
 
-  it('of an execution_id runs once, whatever is sent again', { tags: ['P-393'] }, async () => {
+  it('a run of an execution_id runs once, whatever is sent again', { tags: ['P-393'] }, async () => {
     const args = { code: 'from generated.mcp.calls import count\nawait count(n="once")', execution_id: 'e1' };
     const [first, second] = await Promise.all([run(args), run(args)]);
     expect(first).toMatchObject({ status: 'ok', result: "'once'" });
@@ -129,7 +129,7 @@ while not seen: await asyncio.sleep(0.02)`;
     expect(JSON.stringify(listed)).toContain('20 + 22');
   });
 
-  it('of a session that is not there says so, and runs nothing', { tags: ['P-388'] }, async () => {
+  it('a run of a session that is not there says so, and runs nothing', { tags: ['P-388'] }, async () => {
     const answer = await run({ code: 'from generated.mcp.calls import count\nawait count(n="gone")', session: 'nobody' });
     expect(answer).toMatchObject({ isError: true, code: 'session_gone' });
     expect(answer.texts[0]).toContain('Its variables are gone');

@@ -71,7 +71,7 @@ describe('four Pythons that several share', () => {
   );
 
   it(
-    'that are idle are ended of who has most of them, oldest first',
+    'idle interpreters are ended of who has most of them, oldest first',
     async () => {
       const [greedy, other] = [await openGrant(), await openGrant()];
       // Idle for longest, and yet it stays.
@@ -89,7 +89,7 @@ describe('four Pythons that several share', () => {
   );
 
   it(
-    'that one has idle make room for its own next one',
+    'idle interpreters that one has make room for its own next one',
     async () => {
       const greedy = await openGrant();
       const sessions = [];

@@ -65,7 +65,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(ran, textOf(ran)).toMatchObject({ status: 'ok', result: "('total', ['shop', 'money'], True, True, 33.0, 'adding\\n')" });
     });
 
-    it('whose tests fail, or that are no Python, are not saved, and say why', { tags: ['P-431'] }, async () => {
+    it('skills whose tests fail, or that are no Python, are not saved, and say why', { tags: ['P-431'] }, async () => {
       for (const [more, said] of [
         [{ tests: 'assert await skill(prices=[1], tax=0) == 2' }, 'AssertionError'],
         [{ code: 'def broken(:' }, 'SyntaxError'],
@@ -98,7 +98,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       }
     });
 
-    it('that failed have no result: who reads it is told why, and who looks first finds it', async () => {
+    it('skills that failed have no result: who reads it is told why, and who looks first finds it', async () => {
       const read = await agent.execute({ code: 'from generated.skills import run_skill\n(await run_skill("total"))["result"]' });
       expect(read).toMatchObject({ status: 'error', isError: true });
       expect(textOf(read)).toContain("The skill failed, so it has no result: NameError: name 'prices' is not defined");
@@ -122,7 +122,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(textOf(await agent.execute({ code: 'await run_skill("counts")' }))).toContain('There is no skill "counts"');
     });
 
-    it('that save skills do so as their caller, and their tests save none', { tags: ['P-436'], timeout: slow }, async () => {
+    it('skills that save skills do so as their caller, and their tests save none', { tags: ['P-436'], timeout: slow }, async () => {
       const inner = saving({ ...total, name: 'inner' });
       const test = await agent.execute({ code: saving({ ...total, name: 'outer', code: inner, tests: 'await skill()' }) });
       expect(textOf(test)).toContain('The tests of a skill save and delete no skills');

@@ -89,7 +89,7 @@ describe.runIf(process.platform === 'linux')('an agent of Colab', () => {
     expect(page.messages.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
 
-  it('with --standalone or --list dynamic knows of its page alone', { timeout: slow }, async () => {
+  it('an agent with --standalone or --list dynamic knows of its page alone', { timeout: slow }, async () => {
     await using home = new SharedHome();
     for (const args of [['--standalone'], ['--list', 'dynamic']]) {
       await using agent = await openIn(home, { args });

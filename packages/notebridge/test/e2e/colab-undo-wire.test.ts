@@ -219,7 +219,7 @@ describe('a page is left alone', () => {
     ['has another get_cells', renamed('get_cells', { type: 'object', properties: { range: { type: 'string' } } })],
     ['has no get_cells', tools.filter(({ name }) => name !== 'get_cells')],
     ['has an undo of its own', [...tools, { name: undoTool, inputSchema: { type: 'object' } }]],
-  ])('that %s', async (_, listed) => {
+  ])('no page is touched that %s', async (_, listed) => {
     await using scene = await Scene.open();
     scene.tools = listed;
     const cellId = scene.addCell('a');
@@ -229,7 +229,7 @@ describe('a page is left alone', () => {
     expect(scene.page.messages.filter(({ method }) => method === 'tools/list')).toHaveLength(2);
   });
 
-  it('that does not say what it has', async () => {
+  it('no page is touched that does not say what it has', async () => {
     await using scene = await Scene.open(
       () =>
         ({ method }) =>
@@ -243,7 +243,7 @@ describe('a page is left alone', () => {
     expect(await scene.program.callTool(undoTool)).toMatchObject({ result: { _meta: { 'notebridge/error_code': 'nothing_to_undo' } } });
   });
 
-  it('and answers its own undo', async () => {
+  it('no page is touched that answers its own undo', async () => {
     const own = { content: [{ type: 'text', text: 'by the page' }] };
     await using scene = await Scene.open(() => ({ method, params }) => {
       return method === 'tools/call' && (params as JsonObject).name === undoTool ? { result: own } : undefined;
@@ -260,12 +260,12 @@ describe('a page is left alone', () => {
   it.each([
     ['--no-journal', ['--no-journal']],
     ['--list dynamic', ['--list', 'dynamic']],
-  ])('with %s', async (_, args) => {
+  ])('no page is touched with %s', async (_, args) => {
     await using scene = await Scene.open(undefined, args);
     await expectUntouched(scene);
   });
 
-  it('with "journal": false in the config', { tags: ['P-051'] }, async () => {
+  it('no page is touched with "journal": false in the config', { tags: ['P-051'] }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-undo-'));
     const config = join(folder, 'mcp.json');
     writeFileSync(config, '{ "notebridge": { "journal": false } }');

@@ -120,7 +120,7 @@ describe('environment variables', () => {
     });
   });
 
-  it('that are wrong are refused by name', async () => {
+  it('a variable that is wrong is refused by name', async () => {
     const { ending, stderr } = await runProgram([], { env: { NOTEBRIDGE_PORT: 'many' } });
     expect(ending).toBe(2);
     expect(stderr).toMatch(/^notebridge: .*NOTEBRIDGE_PORT/);
@@ -232,7 +232,7 @@ describe('the log', () => {
     ['info', ['info', 'warn']],
     ['warn', ['warn']],
     ['error', []],
-  ])('of --log-level %s has the levels %j', async (level, expected) => {
+  ])('a log of --log-level %s has the levels %j', async (level, expected) => {
     const logDir = join(folder, `logs-${level}`);
     mkdirSync(logDir);
     await using program = await Program.open({ args: ['--log-dir', logDir, '--log-level', level] });
@@ -247,7 +247,7 @@ describe('the log', () => {
     expect([...levels].sort()).toEqual(expected);
   });
 
-  it('that cannot be written costs a warning, not the work', { tags: ['P-014'] }, async () => {
+  it('a log that cannot be written costs a warning, not the work', { tags: ['P-014'] }, async () => {
     writeFileSync(join(folder, 'a-file'), '');
     await using program = await Program.open({ args: ['--log-dir', join(folder, 'a-file', 'logs')] });
     expect(await program.callTool('get_cells')).toMatchObject({ result: { isError: true } });

@@ -62,7 +62,7 @@ describe('the client scenarios auth/* of the official conformance suite', () => 
     'client-credentials-jwt',
     'client-credentials-basic',
   ])(
-    '%s passes',
+    'the scenario %s passes',
     async (name) => {
       const report = await suite('--scenario', `auth/${name}`);
       expect(report, report).toMatch(/Passed: (\d+)\/\1, 0 failed, 0 warnings/);

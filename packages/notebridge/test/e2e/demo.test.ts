@@ -187,7 +187,7 @@ describe('notebridge demo', () => {
     240_000,
   );
 
-  it('that is killed takes its processes with it', async () => {
+  it('a demo that is killed takes its processes with it', async () => {
     const demo = play([]);
     await demo.said('→ run_code');
     const others = await descendantsOf(demo.pid);

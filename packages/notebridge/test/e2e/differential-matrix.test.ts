@@ -22,6 +22,8 @@ import type { RawPage } from '../support/raw-page.js';
 const kinds = ['stdio', 'http', 'page'] as const;
 const eras: EraName[] = ['legacy', 'modern'];
 const doors: DoorName[] = ['stdio', 'http'];
+/** All messages of a cell have so long, not each: those that are unanswered then are named. */
+const limitMs = 120_000;
 const answers = tableMessages.map(({ answer }) => answer ?? '');
 
 const hosts = new Map<string, MirrorHost>();
@@ -67,12 +69,13 @@ const cells = doors.flatMap((door, doorAt) =>
 
 for (const { cells: some, tags } of coreAndDeep(cells, ({ isCore }) => isCore)) {
   it.each(some)(
-    '$kind, behind the $door door, for an agent of the $era era, answers as it does without a bridge',
-    { tags },
+    'a provider ($kind), behind the $door door, for an agent of the $era era, answers as it does without a bridge',
+    { tags, timeout: 2 * limitMs },
     async ({ door, era, kind }) => {
       const name = kind === 'page' ? 'page' : `${era}-${kind}`;
       const lane = (await opened.get(door)?.lane(era)) ?? expect.fail();
-      expect(await compareCell({ door, era, kind, name }, { direct: direct.get(name) ?? expect.fail(), bridged: lane })).toEqual([]);
+      const lanes = { direct: direct.get(name) ?? expect.fail(), bridged: lane };
+      expect(await compareCell({ door, era, kind, name }, lanes, AbortSignal.timeout(limitMs))).toEqual([]);
     },
   );
 }

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('everyday cells, run by an agent in a Python of the person', { timeout: 240_000 }, () => {
-  it.each(everydayCells)('$name', async ({ code, status = 'ok', text, error, type }) => {
+  it.each(everydayCells)('a cell works as in Jupyter: $name', async ({ code, status = 'ok', text, error, type }) => {
     const answer = await run(code);
     expect(answer, JSON.stringify(answer).slice(0, 2000)).toMatchObject({ status });
     const shown = textOf(answer.outputs);

@@ -36,7 +36,7 @@ it('a pod trades its service account token for a grant, which opens what the rul
   expect((await hub.call('calls', 'echo', {}, issuer.sign())).status).toBe(401);
 });
 
-it('who has no such token is told so with 401, and what was wrong stands in the log alone', async () => {
+it('a caller without such a token is told so with 401, and what was wrong stands in the log alone', async () => {
   expect((await exchange()).status).toBe(401);
   expect((await exchange(hub.ownerToken)).status).toBe(401);
   const forged = createTokenIssuer().sign();

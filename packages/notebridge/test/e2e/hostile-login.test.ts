@@ -63,7 +63,7 @@ describe('a login', () => {
   });
 
   it.each(['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'ftp://other.test/'])(
-    'never shows %s as the address to open',
+    'no login shows %s as the address to open',
     async (endpoint) => {
       const { result, ...rest } = await attempt({ issuer: { authorization_endpoint: endpoint } });
       expect(rest).toMatchObject(nothingFurther);
@@ -80,7 +80,7 @@ describe('a login', () => {
     expect(String(unwanted.result)).toMatch(/"https:\/\/login\.test" \("auth\.issuer"\)/);
   });
 
-  it('never sends a client of the config to another issuer than the config names', async () => {
+  it('no login sends a client of the config to another issuer than the config names', async () => {
     const { asked } = await attempt({ auth: { issuer: 'https://login.test', clientId: 'c', clientSecret: 'secret' } });
     expect(asked.filter((line) => line.startsWith('POST /token') || line.includes('/register'))).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe('a login', () => {
   it.each([
     ['another issuer', 'https://other.test'],
     ['none, where it always says who it is', undefined],
-  ])('that comes back from %s is refused, and its code is not used', async (_, iss) => {
+  ])('an answer that comes back from %s is refused, and its code is not used', async (_, iss) => {
     const { result, asked, kept } = await attempt({}, (callback) => {
       if (iss === undefined) callback.searchParams.delete('iss');
       else callback.searchParams.set('iss', iss);
@@ -128,7 +128,7 @@ describe('a login', () => {
     expect(result).toMatchObject({ isRenewed: false });
   });
 
-  it('that the person refuses ends at once; of what came along nothing is shown', async () => {
+  it('the refusal of a person ends a login at once; of what came along nothing is shown', async () => {
     const { result } = await attempt({}, async (callback) => {
       callback.searchParams.delete('code');
       callback.searchParams.set('error', 'access_denied');
@@ -138,7 +138,7 @@ describe('a login', () => {
     expect(result).toMatchObject({ code: 'denied', message: expect.stringContaining('("access_denied")') });
   });
 
-  it('that nobody answers ends', async () => {
+  it('the wait for a login that nobody answers ends', async () => {
     expect(await attempt({}, undefined, 200)).toMatchObject({ result: { code: 'timeout' }, kept: [] });
   });
 

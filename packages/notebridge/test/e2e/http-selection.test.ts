@@ -182,7 +182,7 @@ describe('agents of one hub over HTTP', () => {
     expect(await two.call('add_code_cell', cell)).toMatchObject({ isError: false });
   });
 
-  it('of 2026-07-28 with one token count as one', { timeout: slow, tags: ['P-321'] }, async () => {
+  it('agents of 2026-07-28 with one token count as one', { timeout: slow, tags: ['P-321'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;

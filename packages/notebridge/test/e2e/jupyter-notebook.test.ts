@@ -74,7 +74,7 @@ it('takes the address of a notebook as the browser shows it, or its file', { tim
   });
 });
 
-it('of several servers none is guessed', { timeout, tags: ['P-328'] }, async () => {
+it('no server is guessed where there are several', { timeout, tags: ['P-328'] }, async () => {
   const second = { url: 'http://127.0.0.1:9/', pid: process.pid, token: 'some-other-token', root_dir: '/elsewhere', sock: '' };
   const file = join(lab.runtimeDir, `jpserver-${process.pid}.json`);
   await writeFile(file, JSON.stringify(second));

@@ -96,7 +96,7 @@ it('a run goes on under its id when the broker is killed: its output comes, it i
   }
 });
 
-it('what a cell printed while nobody was there comes with the next call, and its end', { timeout, tags: ['P-330'] }, async () => {
+it('the next call has what a cell printed while nobody was there, and its end', { timeout, tags: ['P-330'] }, async () => {
   const { home, agent, runId, close } = await begin('unheard', inSteps('unheard'));
   try {
     const kernelId = (await findKernelSession(lab.server, 'unheard.ipynb'))?.kernelId ?? '';

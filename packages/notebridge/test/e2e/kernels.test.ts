@@ -168,13 +168,13 @@ describe('--kernel', { timeout }, () => {
     expect(kernel.asks_the_person).toMatch(/its own Python \(\.venv\)\. Use it\?.*open_notebook_window/);
   });
 
-  it('of a folder without a path names the path', async () => {
+  it('a folder without a path has its path named', async () => {
     await makeVenv(join(project, 'venv'));
     const { ending, stderr } = await runProgram(['--standalone', '--notebook', join(project, 'a.ipynb'), '--kernel', 'venv'], { env });
     expect([ending, stderr]).toEqual([2, expect.stringContaining(`For the Python of that folder: --kernel ${join(project, 'venv')}.`)]);
   });
 
-  it('that cannot be used is named by every call of an agent, which goes on and makes no file, until it can be', async () => {
+  it('a kernel that cannot be used is named by every call of an agent, which goes on and makes no file, until it can be', async () => {
     await using home = new SharedHome();
     const file = join(project, 'a.ipynb');
     await using program = await Program.open({
@@ -188,7 +188,7 @@ describe('--kernel', { timeout }, () => {
     expect(await run(program, 'import sys; print(sys.platform)')).toBe(process.platform);
   });
 
-  it('of an unknown name is refused with the nearest ones and the list; of one that lacks something, with the command', {
+  it('an unknown name is refused with the nearest ones and the list; one that lacks something, with the command', {
     tags: ['P-213'],
   }, async () => {
     const unknown = await runProgram(['--standalone', '--notebook', 'local', '--kernel', 'pyodid'], { env });

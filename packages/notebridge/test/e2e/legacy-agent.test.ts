@@ -101,7 +101,7 @@ describe('requests', () => {
     'x/refused': { error: { code: -32601, message: 'Method not found', data: { mine: true }, extra: [1] } },
   };
 
-  it.each(Object.keys(answers))('%s goes to the page and its answer comes back, both unchanged', async (method) => {
+  it.each(Object.keys(answers))('a request of %s goes to the page and its answer comes back, both unchanged', async (method) => {
     await using program = await Program.open();
     await using page = await RawPage.serve({ ...(await program.address()), answer: (request) => answers[String(request.method)] });
     const params = { uri: 'cell://1', name: 'p', arguments: { a: 'b' }, ref: { type: 'ref/prompt', name: 'p' }, x: [null] };

@@ -22,7 +22,7 @@ describe('the HTTP door, legacy: sessions', () => {
     expect(door.sessions).toBe(1);
   });
 
-  it('never shows the id of a session to providers', async () => {
+  it('no provider is shown the id of a session', async () => {
     const { open, recorder, door, ended } = await openMcpHttp();
     const session = await open();
     await session.call('hello');

@@ -258,7 +258,7 @@ describe('the HTTP door, modern: what is refused', () => {
       },
     ];
 
-  it.each(cases)('$name', async ({ method = 'tools/call', params = { name: 'hello' }, headers = {}, expected }) => {
+  it.each(cases)('a request is refused: $name', async ({ method = 'tools/call', params = { name: 'hello' }, headers = {}, expected }) => {
     const { ask } = await openMcpHttp();
     expect(await refusalOf(await ask(method, params, { id: 'r', headers }))).toEqual([...expected, 'r']);
   });

@@ -75,7 +75,7 @@ describe('the HTTP door: what is refused, byte for byte', () => {
     { name: 'a path behind the door', request: { target: '/mcp/x' }, status: 404 },
   ];
 
-  it.each(cases)('$name', async ({ request, status, code, header }) => {
+  it.each(cases)('a request is refused: $name', async ({ request, status, code, header }) => {
     const { listener, door } = await openMcpHttp();
     const reply = await rawRequest(listener.port, {
       method: 'POST',

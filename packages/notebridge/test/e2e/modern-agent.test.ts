@@ -36,23 +36,29 @@ describe('server/discover', () => {
 });
 
 describe('the envelope', () => {
-  it.each(['2025-11-25', '2027-01-01', '', 7, null])('with the version %j is refused, naming what is served', async (version) => {
-    await using program = new Program();
-    const params = { _meta: { ...envelope, 'io.modelcontextprotocol/protocolVersion': version } };
-    expect(await program.request('tools/list', params)).toMatchObject({
-      error: { code: -32022, message: 'Unsupported protocol version', data: { supported: [modernVersion] } },
-    });
-  });
+  it.each(['2025-11-25', '2027-01-01', '', 7, null])(
+    'an envelope with the version %j is refused, naming what is served',
+    async (version) => {
+      await using program = new Program();
+      const params = { _meta: { ...envelope, 'io.modelcontextprotocol/protocolVersion': version } };
+      expect(await program.request('tools/list', params)).toMatchObject({
+        error: { code: -32022, message: 'Unsupported protocol version', data: { supported: [modernVersion] } },
+      });
+    },
+  );
 
-  it.each([{}, { is: null }, { is: [] }, { is: 'x' }])('with the client capabilities %j is refused', async ({ is: capabilities }) => {
-    await using program = new Program();
-    const params = { _meta: { ...envelope, 'io.modelcontextprotocol/clientCapabilities': capabilities } };
-    expect(await program.request('tools/list', params)).toMatchObject({
-      error: { code: -32602, message: expect.stringContaining('clientCapabilities') },
-    });
-  });
+  it.each([{}, { is: null }, { is: [] }, { is: 'x' }])(
+    'an envelope with the client capabilities %j is refused',
+    async ({ is: capabilities }) => {
+      await using program = new Program();
+      const params = { _meta: { ...envelope, 'io.modelcontextprotocol/clientCapabilities': capabilities } };
+      expect(await program.request('tools/list', params)).toMatchObject({
+        error: { code: -32602, message: expect.stringContaining('clientCapabilities') },
+      });
+    },
+  );
 
-  it('with an unknown log level is refused', async () => {
+  it('an envelope with an unknown log level is refused', async () => {
     await using program = new Program();
     expect(await program.request('tools/list', { _meta: { ...envelope, 'io.modelcontextprotocol/logLevel': 'loud' } })).toMatchObject({
       error: { code: -32602, message: expect.stringContaining('logLevel') },
@@ -79,21 +85,27 @@ describe('the envelope', () => {
     });
   });
 
-  it.each(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])('%s is gone', async (method) => {
-    await using program = new Program();
-    expect(await program.request(method, withEnvelope({ level: 'info' }))).toMatchObject({ error: { code: -32601 } });
-  });
+  it.each(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])(
+    'the method %s is gone',
+    async (method) => {
+      await using program = new Program();
+      expect(await program.request(method, withEnvelope({ level: 'info' }))).toMatchObject({ error: { code: -32601 } });
+    },
+  );
 });
 
 describe('results', () => {
-  it.each(['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'])('of %s say how long they hold', async (method) => {
-    await using program = new Program();
-    expect(await program.request(method, withEnvelope())).toMatchObject({
-      result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', _meta: { [serverInfoKey]: serverInfo } },
-    });
-  });
+  it.each(['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'])(
+    'a result of %s says how long it holds',
+    async (method) => {
+      await using program = new Program();
+      expect(await program.request(method, withEnvelope())).toMatchObject({
+        result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', _meta: { [serverInfoKey]: serverInfo } },
+      });
+    },
+  );
 
-  it('of calls are stamped and else unchanged; what the page has stamped stands', async () => {
+  it('the result of a call is stamped and else unchanged; what the page has stamped stands', async () => {
     const results: Record<string, JsonObject> = {
       'tools/call': { content: [{ type: 'x/future', y: null }], structuredContent: { a: 1 }, isError: true, _meta: { mine: [1] } },
       'resources/read': { contents: [], ttlMs: 60_000, cacheScope: 'public' },
@@ -110,7 +122,7 @@ describe('results', () => {
     expect(await program.request('prompts/get', withEnvelope({ name: 'a' }))).toMatchObject({ result: results['prompts/get'] });
   });
 
-  it('that are errors pass, but a missing resource has the code of this era', async () => {
+  it('an error passes, but a missing resource has the code of this era', async () => {
     const { program } = await openWithPage(({ method }) =>
       method === 'resources/read'
         ? { error: { code: -32002, message: 'gone', data: { uri: 'a:b' }, extra: 1 } }
@@ -209,7 +221,7 @@ describe('subscriptions/listen', () => {
     expect(await program.ended).toBe(0);
   });
 
-  it.each([{}, { notifications: null }, { notifications: [] }])('with %j is refused', async (params) => {
+  it.each([{}, { notifications: null }, { notifications: [] }])('a subscription with %j is refused', async (params) => {
     await using program = new Program();
     expect(await program.request('subscriptions/listen', withEnvelope(params))).toMatchObject({ error: { code: -32602 } });
   });

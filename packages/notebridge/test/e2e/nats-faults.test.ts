@@ -157,7 +157,8 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     const fill = async (): Promise<void> => {
       for (let index = 0; index < 20; index += 1) await a.store.create(`k.${index}`, 'x'.repeat(200_000), { ttlMs: 5000 });
     };
-    // It is full before the first of them ends, on a busy machine too, and is looked at after that.
+    // It is full before the first of them ends, on a busy machine too, and is looked at after that. The clock is that of NATS, and what does
+    // not end is told by no event.
     const isOver = pause(6000);
     await expect(fill()).rejects.toThrow(/NATS refused to write "k\.\d+": .*full disk/);
     await expect(a.store.update('there', '2', revision)).rejects.toThrow(StoreUnavailable);

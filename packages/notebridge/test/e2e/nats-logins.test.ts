@@ -160,10 +160,14 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     ['publish', 'notebridge.>', /publish to "notebridge\.notebridge\.probe\./],
     ['subscribe', 'notebridge.>', /subscribe to "notebridge\.notebridge\.probe\.[^"]+"\. Grant its user the right to subscribe/],
     ['subscribe', '_INBOX.>', /subscribe to "_INBOX\./],
-  ] as const)('without the right to %s %s it does not start, and says what to grant', { tags: ['P-540'] }, async (right, subject, text) => {
-    const nats = await startNats({ config: withRights({ ...all, [right]: { allow: ['>'], deny: [subject] } }) });
-    await expectRefused(urlsOf(nats), {}, text);
-  });
+  ] as const)(
+    'a hub without the right to %s %s does not start, and says what to grant',
+    { tags: ['P-540'] },
+    async (right, subject, text) => {
+      const nats = await startNats({ config: withRights({ ...all, [right]: { allow: ['>'], deny: [subject] } }) });
+      await expectRefused(urlsOf(nats), {}, text);
+    },
+  );
 
   it('a server without JetStream is named', { tags: ['P-540'] }, async () => {
     const nats = await startNats({ jetstream: false });

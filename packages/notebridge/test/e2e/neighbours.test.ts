@@ -53,7 +53,7 @@ it.skipIf(process.platform !== 'linux').each(['auto', 'off'])(
   },
 );
 
-it.skipIf(process.platform === 'win32')('neither does the program of the container that looks whether it is well', async () => {
+it.skipIf(process.platform === 'win32')('the program of the container that looks whether it is well opens no debugger', async () => {
   const program = fileURLToPath(new URL('../../../../deploy/healthy.mjs', import.meta.url));
   // It waits for an answer that never comes: this test is its only neighbour.
   const { createServer } = await import('node:net');

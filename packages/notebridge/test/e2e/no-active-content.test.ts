@@ -46,7 +46,7 @@ it('no route answers with anything that a browser would run, but for the pages t
   }
 });
 
-it('what a tool, its description or its error says reaches a caller as JSON alone', async () => {
+it('a tool, its description and its error reach a caller as JSON alone', async () => {
   await using hub = await ServedHub.start({ servers, args: ['--notebook', 'none'] });
   const { body, headers } = await rawRequest(hub.port, {
     method: 'POST',

@@ -178,7 +178,7 @@ describe('two agents on one notebook', () => {
     expect(await write(first)).toMatchObject(heldBy('Second agent'));
   });
 
-  it('of one hub and of stdio are kept apart alike', { timeout: slow, tags: ['P-300'] }, async () => {
+  it('an agent of a hub and one of stdio are kept apart alike', { timeout: slow, tags: ['P-300'] }, async () => {
     await using home = new SharedHome();
     const file = home.path('work.ipynb');
     await using hub = new Program({ args: ['serve', '--notebook', file, '--no-auth', '--port', '0'], env: home.env });

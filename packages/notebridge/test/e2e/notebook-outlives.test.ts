@@ -1,7 +1,6 @@
 // @module-tag deep
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { type BrokerFile, brokersIn, isAlive, livingProcesses, SharedHome, until } from '../support/broker.js';
@@ -108,7 +107,6 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     await first.callTool('add_text_cell', { cellIndex: 0, content: 'mine' });
     expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
     await first.close();
-    await pause(0);
     expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
   });
 
@@ -124,7 +122,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     }
   });
 
-  it('of a hub is joined by an agent of stdio, and its window’s address stands in a private file', {
+  it('a notebook of a hub is joined by an agent of stdio, and its window’s address stands in a private file', {
     timeout: slow,
     tags: ['P-225'],
   }, async () => {
@@ -170,7 +168,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(await stop('all')).toMatchObject({ ending: 0, stdout: `Ended: nb2 ${home.path('right.ipynb')}\n` });
   });
 
-  it('that would be lost is not ended without --force', { timeout: slow, tags: ['P-229'] }, async () => {
+  it('a notebook that would be lost is not ended without --force', { timeout: slow, tags: ['P-229'] }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'local'], env: home.env });
     await agent.callTool('add_text_cell', { cellIndex: 0, content: 'in no file' });
@@ -212,7 +210,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(JSON.stringify(await second.callTool('get_cells'))).not.toContain('was not used');
   });
 
-  it('with --standalone is held by the agent’s own process, and is nobody else’s', { timeout: slow }, async () => {
+  it('a notebook with --standalone is held by the agent’s own process, and is nobody else’s', { timeout: slow }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using alone = await Program.open({ args: [...args, '--standalone'], env: home.env });

@@ -94,7 +94,7 @@ describe.runIf(process.platform === 'linux')('one window, whoever came first', (
     expect(home.broker).toBeDefined();
   });
 
-  it('in memory: a terminal’s notebook is listed, is joined by nobody, and what is in it is lost by force alone', {
+  it('a terminal’s notebook in memory is listed, is joined by nobody, and what is in it is lost by force alone', {
     ...slow,
     tags: ['P-259'],
   }, async ({ skip }) => {

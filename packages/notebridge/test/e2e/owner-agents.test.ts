@@ -38,7 +38,7 @@ describe('the agents of a hub, for its owner', () => {
     }
   });
 
-  it('that have a session are disconnected: the next request is answered with 404, and "initialize" opens another', {
+  it('agents that have a session are disconnected: the next request is answered with 404, and "initialize" opens another', {
     tags: ['P-497'],
   }, async () => {
     const { token } = await hub.grant('--agent', '--label', 'to go');
@@ -53,7 +53,7 @@ describe('the agents of a hub, for its owner', () => {
     expect(await ask(`/agents/${id}`, 'DELETE')).toMatchObject({ status: 422, detail: expect.stringContaining('no agent') });
   });
 
-  it('without a session have their grant revoked in its place', { tags: ['P-497'] }, async () => {
+  it('agents without a session have their grant revoked in its place', { tags: ['P-497'] }, async () => {
     const { token, id: grant } = await hub.grant('--agent', '--label', 'stateless');
     const agent = openModernAgent(hub, () => token);
     await agent('tools/list');
@@ -86,7 +86,7 @@ describe('the agents of a hub, for its owner', () => {
     }
   });
 
-  it('of stdio end with their program', { tags: ['P-496'] }, async () => {
+  it('agents of stdio end with their program', { tags: ['P-496'] }, async () => {
     const own = new Hub();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const door = serveStdio(own, { input, output });

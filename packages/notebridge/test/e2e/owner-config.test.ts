@@ -38,7 +38,7 @@ describe('the last edit of the config, for the owner of the hub', () => {
     expect(edit).toMatchObject({ added: ['added'], removed: ['gone'], restarted: ['other'], changed: ['told'], late: ['keepCalls'] });
   });
 
-  it('that is refused is named with file and line, beside the one that holds', async () => {
+  it('an edit that is refused is named with file and line, beside the one that holds', async () => {
     hub.writeConfig({ kept: { ...notes, lazy: 'soon' } });
     const { edit, refused } = await until((state) => state.refused !== null);
     expect(edit).toMatchObject({ added: ['added'] });

@@ -98,7 +98,7 @@ describe('outputs of a Colab page', () => {
     expect(table).toMatch(/\n4999 \| 9998$/);
   });
 
-  it('that are small pass exactly as the page wrote them', { tags: ['P-317'] }, async () => {
+  it('outputs that are small pass exactly as the page wrote them', { tags: ['P-317'] }, async () => {
     await open();
     const cellId = addCell('1 + 1');
     const { text } = await call('run_code_cell', { cellId });

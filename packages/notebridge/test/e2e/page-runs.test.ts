@@ -35,7 +35,7 @@ describe('a run of the Colab page', () => {
     playRunStory(call),
   );
 
-  it('that waits for its turn has no output of its cell’s run before', { tags: ['P-303'] }, async () => {
+  it('a run that waits for its turn has no output of its cell’s run before', { tags: ['P-303'] }, async () => {
     const [first, second] = [await addCell(call, endless), await addCell(call, 'print("old")')];
     await call('run_code_cell', { cellId: second });
     const running = await call('run_code_cell', { cellId: first, wait_seconds: 0 });
@@ -61,7 +61,7 @@ describe('a run of the Colab page', () => {
     expect(await call('get_run', { run_id: runs[0]?.run_id })).toMatchObject({ status: 'interrupted' });
   });
 
-  it('in the middle of which the page reloads is answered at once, as one whose outcome is unknown; the next call works', {
+  it('a run in the middle of which the page reloads is answered at once, as one whose outcome is unknown; the next call works', {
     tags: ['P-305'],
   }, async () => {
     const cellId = await addCell(call, endless);

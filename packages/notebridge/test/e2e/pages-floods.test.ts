@@ -17,7 +17,7 @@ function memoryMb(pid: number | undefined): number {
 }
 
 describe('floods of a page', () => {
-  it('of log lines reach the agent as far as it can take them, with one line that counts the rest; progress is not touched', async () => {
+  it('log lines reach the agent as far as it can take them, with one line that counts the rest; progress is not touched', async () => {
     await using program = await Program.open();
     await using page = await RawPage.serve({ ...(await program.address()), answer: () => undefined });
     const call = program.callTool('run_code_cell', {}, { progressToken: 'p' });
@@ -39,7 +39,7 @@ describe('floods of a page', () => {
     expect(dropped).toBeGreaterThan(95_000);
   });
 
-  it('of progress cost no memory while the agent does not read, and are told as a count when it does', async () => {
+  it('progress costs no memory while the agent does not read, and is told as a count when it does', async () => {
     await using program = await Program.open();
     await using page = await RawPage.serve({ ...(await program.address()), answer: () => undefined });
     const call = program.callTool('run_code_cell', {}, { progressToken: 'p' });

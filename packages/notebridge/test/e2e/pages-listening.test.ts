@@ -32,7 +32,7 @@ describe('a second page', () => {
     expect(await bridge.agent.callTool('get_cells')).toMatchObject({ content: [{ text: 'here' }] });
   });
 
-  it('that does not speak WebSocket after all does not block the next', async () => {
+  it('a page that does not speak WebSocket after all does not block the next', async () => {
     await using bridge = await Bridge.open();
     expect(await statusOf({ ...bridge.address, headers: { 'Sec-WebSocket-Key': undefined } })).toBe(400);
     await using _page = await RawPage.serve({ ...bridge.address, ...toolsOnly });
@@ -58,7 +58,7 @@ describe('the port', () => {
     expect(error).toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it.each(['127.0.0.1', '::1'])('that is taken on %s is an error that says by whom', async (address) => {
+  it.each(['127.0.0.1', '::1'])('a port that is taken on %s is an error that says by whom', async (address) => {
     const taker = createServer();
     await new Promise<void>((resolve) => taker.listen(0, address, resolve));
     onTestFinished(() => void taker.close());

@@ -152,7 +152,7 @@ describe('the list of tools', () => {
       [openTool, 'a'],
     ],
     ['with a cursor that is no text', '{"tools":[],"nextCursor":{"a":1}}', [openTool]],
-  ])('that is %s leaves agents of both SDKs with what is usable', async (_kind, result, expected) => {
+  ])('a list that is %s leaves agents of both SDKs with what is usable', async (_kind, result, expected) => {
     await using bridge = await Bridge.open();
     await using _page = await RawPage.serve({ ...bridge.address, answer: listing(result) });
     expect(await bridge.agent.toolNames()).toEqual(expected);
@@ -167,7 +167,7 @@ describe('the list of tools', () => {
     await Promise.all([v1.close(), v2.close()]);
   });
 
-  it('of 100,000 tools is cut', async () => {
+  it('a list of 100,000 tools is cut', async () => {
     await using bridge = await Bridge.open();
     const tools = Array.from({ length: 100_000 }, (_, index) => ({ name: `t${index}`, inputSchema }));
     await using _page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult(...tools)) });
@@ -178,7 +178,7 @@ describe('the list of tools', () => {
     ['an error', (): PageAnswer => ({ error: { code: -32601, message: 'I list nothing' } })],
     ['a text', (): PageAnswer => '"result":"tools"'],
     ['its own end', (_: JsonObject, page: RawPage): PageAnswer => void page.socket.terminate()],
-  ])('that is answered with %s is that of a page which is not there', async (_kind, answer) => {
+  ])('a list that is answered with %s is that of a page which is not there', async (_kind, answer) => {
     await using bridge = await Bridge.open();
     await using _page = await RawPage.serve({
       ...bridge.address,
@@ -209,7 +209,7 @@ describe('the list of tools', () => {
 });
 
 describe('calls', () => {
-  it('of our tool never reach a page that claims its name', { tags: ['P-043'] }, async () => {
+  it('a call of our tool never reaches a page that claims its name', { tags: ['P-043'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: openTool, inputSchema })) });
     expect(await bridge.agent.callTool(openTool)).toEqual({

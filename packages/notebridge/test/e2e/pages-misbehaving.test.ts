@@ -68,7 +68,7 @@ describe('frames that are no messages', () => {
     ['that are no UTF-8', [0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]],
     ['that continue nothing', [0x80, 0x80, 0, 0, 0, 0]],
     ['that claim 2^63 bytes', [0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
-  ])('of bytes %s end the connection and nothing else', async (_kind, bytes) => {
+  ])('frames of bytes %s end the connection and nothing else', async (_kind, bytes) => {
     await using bridge = await Bridge.open();
     const { socket } = await shakeHands({ ...bridge.address, rest: Uint8Array.from(bytes) });
     await once(socket, 'close');
@@ -117,7 +117,7 @@ describe('initialize', () => {
     ['a list', '"result":[{"protocolVersion":"2025-06-18"}]'],
     ['null', '"result":null'],
     ['an error that is a text', '"error":"no"'],
-  ])('that is answered with %s closes the connection, and the next page is served', async (_kind, answer) => {
+  ])('an initialize that is answered with %s closes the connection, and the next page is served', async (_kind, answer) => {
     await using bridge = await Bridge.open();
     const page = await RawPage.connect({ ...bridge.address, answer: () => answer });
     expect(await page.closed).toBe(1000);
@@ -163,7 +163,7 @@ describe('initialize', () => {
 });
 
 describe('answers', () => {
-  it('of a page that dies never come: its calls fail at once, and are not repeated', { tags: ['P-040'] }, async () => {
+  it('the calls of a page that dies fail at once, and are not repeated', { tags: ['P-040'] }, async () => {
     await using bridge = await Bridge.open();
     const dying = await RawPage.serve(bridge.address);
     const calls = [bridge.agent.callTool('run_code_cell', { cellId: 'a' }), bridge.agent.callTool('delete_cell', { cellId: 'b' })];
@@ -180,7 +180,7 @@ describe('answers', () => {
     expect(next.messages.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('that come twice, or to what was never asked, are dropped', async () => {
+  it('an answer that comes twice, or to what was never asked, is dropped', async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({
       ...bridge.address,
@@ -237,7 +237,7 @@ describe('requests of a page', () => {
 });
 
 describe('floods', () => {
-  it('of changes reach the agent a few times, the last one certainly', async () => {
+  it('a flood of changes reaches the agent a few times, the last one certainly', async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     await bridge.agent.until(() => bridge.agent.named('notifications/tools/list_changed').length === 1);
@@ -248,7 +248,7 @@ describe('floods', () => {
     expect(bridge.agent.named('notifications/tools/list_changed').length).toBeLessThan(20);
   });
 
-  it('of broken frames are not logged one by one', async () => {
+  it('broken frames are not logged one by one', async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     for (let sent = 0; sent < 5000; sent++) {

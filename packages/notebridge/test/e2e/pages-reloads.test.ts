@@ -146,7 +146,7 @@ describe('reloads', () => {
     expect(await program.close()).toBe(0);
   });
 
-  it('where the new page dials before the old one has gone', async () => {
+  it('calls go on where the new page dials before the old one has gone', async () => {
     await using bridge = await Bridge.open();
     let old = await RawPage.serve({ ...bridge.address, answer: named('0') });
     for (let load = 1; load <= 10; load++) {
@@ -172,7 +172,7 @@ describe('reloads', () => {
     expect(count()).toBe(6);
   });
 
-  it('of a storm of tabs leave exactly one connected', async () => {
+  it('a storm of tabs leaves exactly one connected', async () => {
     await using bridge = await Bridge.open();
     const tabs = await Promise.all(
       Array.from({ length: 20 }, () => RawPage.connect({ ...bridge.address, answer: named('tab'), origin: colabOrigin })),

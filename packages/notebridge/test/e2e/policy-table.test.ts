@@ -116,7 +116,7 @@ function isRefused({ status, error }: AgentReply): boolean {
 describe('every method, from everybody', () => {
   const doors: Record<string, Record<string, SendMessage>> = { legacy: {}, modern: {} };
 
-  it('through the doors of agents: is refused, unless the table says otherwise', { timeout: startMs }, async () => {
+  it('a method at the doors of agents is refused, unless the table says otherwise', { timeout: startMs }, async () => {
     for (const [name, caller] of Object.entries(agents)) {
       let isOpen = false;
       const asWhom = (): string | undefined => (isOpen ? caller.token : caller.opening);
@@ -185,7 +185,7 @@ describe('every method, from everybody', () => {
     }
   });
 
-  it('through the tool proxy and the owner’s door: each route', { timeout: startMs, tags: ['P-125'] }, async () => {
+  it('each route of the tool proxy and of the owner’s door does what the table says', { timeout: startMs, tags: ['P-125'] }, async () => {
     const call = (path: string): [string, JsonObject] => [`/api/v1/mcp/proxy/${path}`, { arguments: { at: path } }];
     /** Who is answered; everybody else is refused. */
     const routes: [string, JsonObject | undefined, string[]][] = [
@@ -213,7 +213,7 @@ describe('every method, from everybody', () => {
     }
   });
 
-  it('from the owner over stdio: passes; from a page: is refused and reaches nobody', { timeout: startMs }, async () => {
+  it('a method of the owner over stdio passes; one of a page is refused and reaches nobody', { timeout: startMs }, async () => {
     await using program = await Program.open({ args: ['--config', join(folder, 'mcp.json')] });
     for (const method of methods) {
       const params = paramsOf(method, `stdio / ${method}`);
@@ -239,7 +239,7 @@ describe('every method, from everybody', () => {
     ).toEqual(['tools/call']);
   });
 
-  it('from the kernel of the built-in notebook: is a tool that nobody has, or refused once its grant is revoked', {
+  it('a method of the kernel of the built-in notebook is a tool that nobody has, or refused once its grant is revoked', {
     timeout: startMs,
   }, async () => {
     await using program = await Program.open({ args: ['--notebook', 'local', '--config', join(folder, 'mcp.json')] });

@@ -77,7 +77,7 @@ describe('where the command is not on PATH', () => {
     }
   });
 
-  it('what is printed runs as it stands', async () => {
+  it('the command that is printed runs as it stands', async () => {
     const help = await type(`${program} --help`);
     const [line = ''] = /node \S+ setup claude-code/.exec(help.stdout) ?? [];
     const setup = await type(line);
@@ -92,7 +92,7 @@ describe('where the command is not on PATH', () => {
     expect(help.stdout).toContain(`npm install --global ${join(programFile, '../..')}`);
   });
 
-  it('what npm adds to PATH for its own children is no reason to print the bare name', async () => {
+  it('the bare name is not printed for what npm adds to PATH for its own children', async () => {
     const bin = join(folder, 'node_modules/.bin');
     const { PATH } = withCommand(env, join(folder, 'linked'));
     mkdirSync(bin, { recursive: true });
@@ -102,7 +102,7 @@ describe('where the command is not on PATH', () => {
   });
 });
 
-it('where the command is on PATH, its name is printed', async () => {
+it('the name of the command is printed where it is on PATH', async () => {
   const more = withCommand(env, join(folder, 'linked'));
   const wrong = await type('notebridge nope', more);
   expect(wrong).toMatchObject({

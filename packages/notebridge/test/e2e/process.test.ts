@@ -20,7 +20,7 @@ const initialize = {
 const farewells = [1000, 1001];
 
 describe('standard input', () => {
-  it('that ends lets every answer out, and ends the program with 0', { tags: ['P-002'] }, async () => {
+  it('an input that ends lets every answer out, and ends the program with 0', { tags: ['P-002'] }, async () => {
     const requests = [initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, ...pings(2, 500), open(501)];
     const input = requests.map((message) => `${JSON.stringify(message)}\n`).join('');
     const { ending, stdout, stderr } = await runProgram([], { input });
@@ -36,7 +36,7 @@ describe('standard input', () => {
     expect(stderr).toMatch(/^notebridge: Standard input ended before an agent said anything, .* start it in a terminal\.\n$/);
   });
 
-  it('that ends with a call in flight ends the call in the page, and the program', async () => {
+  it('an input that ends with a call in flight ends the call in the page, and the program', async () => {
     const { program, page, port } = await openWithCallInFlight();
     program.child.stdin.end();
     expect(await program.ended).toBe(0);
@@ -108,7 +108,7 @@ describe('standard output', () => {
     expect(program.noise).toEqual([]);
   });
 
-  it('that the agent has closed ends the program, without a stack trace', async () => {
+  it('an output that the agent has closed ends the program, without a stack trace', async () => {
     await using program = await Program.open();
     program.child.stdout.destroy();
     program.write(JSON.stringify(initialize));

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';
 import { codeOf } from '../../src/core/errors.js';
 import type { Principal } from '../../src/core/principal.js';
@@ -125,7 +125,7 @@ describe('a call of a modern agent to a server of the legacy era', () => {
 });
 
 describe('a server of the legacy era', () => {
-  it('on stdio is promised nothing unless its entry says so, and is refused then', { tags: ['P-343'] }, async () => {
+  it('a server on stdio is promised nothing unless its entry says so, and is refused then', { tags: ['P-343'] }, async () => {
     const { call } = openAsking({ questions: 'auto' });
     const caller = legacyCaller(() => expect.fail('It was asked.'));
     expect(await call('look', {}, createCall('look', {}, caller))).toMatchObject({ structuredContent: { capabilities: {} } });
@@ -134,7 +134,7 @@ describe('a server of the legacy era', () => {
     });
   });
 
-  it('that is shared asks the caller of the one call that runs; others wait for their turn', { tags: ['P-343'] }, async () => {
+  it('a server that is shared asks the caller of the one call that runs; others wait for their turn', { tags: ['P-343'] }, async () => {
     const { call } = openAsking();
     const { told, tell } = createSignal<JsonObject>();
     const isAsked = createSignal<undefined>();
@@ -156,17 +156,25 @@ describe('a server of the legacy era', () => {
   it('waits for an answer longer than for a server that works: of that nothing counts for the time-out of the call', {
     tags: ['P-341'],
   }, async () => {
-    // Long enough for a busy machine to pass on a question and its answer.
-    const { call, upstreams } = openAsking({ timeoutMs: 2000 });
+    const timeoutMs = 5000;
+    const { call, upstreams } = openAsking({ timeoutMs });
     await upstreams.start();
-    const asked = legacyCaller(() => new Promise((resolve) => setTimeout(resolve, 2500, { action: 'accept' })));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asked = legacyCaller(async () => {
+      vi.advanceTimersByTime(1.5 * timeoutMs);
+      return { action: 'accept' };
+    });
     expect(await call('ask', {}, createCall('ask', { asks: [form], last: form }, asked))).toMatchObject({
       structuredContent: { answers: [{ action: 'accept' }, { action: 'accept' }] },
     });
-    await expect(call('ask', {}, createCall('ask', { forever: true }, asked))).rejects.toMatchObject({ code: 'timeout' });
+    const message = { name: 'ask', arguments: { forever: true }, _meta: { progressToken: 1 } };
+    const notify = (): void => void vi.advanceTimersByTime(timeoutMs);
+    const forever = createContext('tools/call', message, { ...asked, notify });
+    await expect(call('ask', {}, forever)).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('that asks on after its call was cancelled asks nobody', { tags: ['P-343'] }, async () => {
+  it('a server that asks on after its call was cancelled asks nobody', { tags: ['P-343'] }, async () => {
     const { call } = openAsking({}, { args: ['rude'] });
     const isAsked = createSignal<undefined>();
     const ended = createSignal<string>();
@@ -200,7 +208,7 @@ describe('a server of the legacy era', () => {
     expect(structuredContent).toMatchObject({ heard: expect.arrayContaining([JSON.stringify({ action: 'cancel' })]) });
   });
 
-  it('that does not answer a cancelled call is started anew before the next', { tags: ['P-343'] }, async () => {
+  it('a server that does not answer a cancelled call is started anew before the next', { tags: ['P-343'] }, async () => {
     const { call, log } = openAsking();
     const pid = async () => ((await call('look')).structuredContent as JsonObject).pid;
     const before = await pid();
@@ -216,7 +224,7 @@ describe('a server of the legacy era', () => {
     expect(log.join('\n')).not.toContain('given up');
   });
 
-  it('that one agent stalls by cancelling in a loop serves the others in turn, and refuses that one for a while', {
+  it('a server that one agent stalls by cancelling in a loop serves the others in turn, and refuses that one for a while', {
     timeout: 120_000,
     tags: ['P-399'],
   }, async () => {
@@ -257,7 +265,7 @@ describe('a server of the legacy era', () => {
     await expect.poll(() => look('attacker').catch(codeOf), { timeout: 60_000 }).toMatchObject({ content: [{ text: 'look' }] });
   });
 
-  it('that serves one agent alone is promised what that one can, and told of its roots', { tags: ['P-345'] }, async () => {
+  it('a server that serves one agent alone is promised what that one can, and told of its roots', { tags: ['P-345'] }, async () => {
     const { call, server } = openAsking({ instances: 'per-agent' });
     const caller = legacyCaller(async () => ({ roots: [] }));
     const other = { ...legacyCaller(async () => ({ action: 'cancel' }), 'other'), asker: { clientCapabilities: { elicitation: {} } } };
@@ -270,7 +278,7 @@ describe('a server of the legacy era', () => {
     expect(await look(other)).toMatchObject({ structuredContent: { heard: ['notifications/initialized'] } });
   });
 
-  it('that says that a person is done with a URL says it to the agent that was shown it, and nobody else', {
+  it('a server that says that a person is done with a URL says it to the agent that was shown it, and nobody else', {
     tags: ['P-340'],
   }, async () => {
     const { call, events } = openAsking();

@@ -201,7 +201,7 @@ describe('a modern agent', () => {
     expect(again).not.toHaveProperty('inputResponses');
   });
 
-  it('that opens no URLs is told what it lacks; a legacy one gets the error as it is', async () => {
+  it('an agent that opens no URLs is told what it lacks; a legacy one gets the error as it is', async () => {
     const { ask } = await openDoor({}, ['legacy']);
     const [answer] = await messagesOf(await ask('tools/call', { name: 'it__urls', arguments: {} }));
     expect(answer).toMatchObject({ error: { code: -32021, data: { requiredCapabilities: { elicitation: { url: {} } } } } });
@@ -263,7 +263,9 @@ describe('a legacy agent over HTTP', () => {
     });
   });
 
-  it('that cancels its call is told that the question is void; one that never answers is given up', { tags: ['P-341'] }, async () => {
+  it('an agent that cancels its call is told that the question is void; one that never answers is given up', {
+    tags: ['P-341'],
+  }, async () => {
     const { open } = await openDoor();
     const session = await open({}, capabilities);
     const reader = new EventReader(await session.call('it__ask', { asks: { a: form } }, {}, 7));
@@ -280,7 +282,7 @@ describe('a legacy agent over HTTP', () => {
     ]);
   });
 
-  it('that takes no stream and has none open cannot be asked', async () => {
+  it('an agent that takes no stream and has none open cannot be asked', async () => {
     const { open } = await openDoor();
     const session = await open({}, capabilities);
     const params = { name: 'it__ask', arguments: { asks: { a: form } } };

@@ -134,7 +134,7 @@ describe('a server that asks in the middle of a call', () => {
   };
 
   it.each(pairings)(
-    'of the $upstream era, is recorded and replayed with its questions to a $era agent',
+    'a server of the $upstream era is recorded and replayed with its questions to a $era agent',
     { timeout: 180_000, tags: ['P-412'] },
     async ({ upstream, era }) => {
       const file = join(recordingFolder(), 'bug.jsonl');

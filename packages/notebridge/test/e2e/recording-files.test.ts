@@ -43,7 +43,7 @@ describe('secrets', () => {
     'ghp_spokenkey50123456789abcdef',
   ].join('\n');
 
-  it('of the config, of headers, of URLs and of a page reach the agent, and not the file', { tags: ['P-414'] }, async () => {
+  it('a secret of the config, of headers, of URLs or of a page reaches the agent, and not the file', { tags: ['P-414'] }, async () => {
     const secrets = { env: 'value-of-the-env', header: 'value-of-a-header', query: 'value-in-a-url' };
     const config = join(folder, 'mcp.json');
     const remote = { url: `http://127.0.0.1:9/mcp?k=${secrets.query}`, headers: { 'X-Any': `Bearer ${secrets.header}` } };
@@ -66,7 +66,7 @@ describe('secrets', () => {
     expect(recordedMethods(file, 'server:every')).toContain('tools/call');
   });
 
-  it('of the environment are known by name or by --secret-env; what was redacted is still found by the replay', {
+  it('a secret of the environment is known by name or by --secret-env; what was redacted is still found by the replay', {
     tags: ['P-414'],
   }, async () => {
     const env = { MY_API_KEY: 'value-by-its-name', ODD: 'value-by-option', HARMLESS: 'value-that-stays' };
@@ -81,7 +81,7 @@ describe('secrets', () => {
     expect(stderr).toContain('--secret-env "NONE": there is no such variable.');
   });
 
-  it('of a hub are not in what it records', { tags: ['P-414'] }, async () => {
+  it('a secret of a hub is not in what it records', { tags: ['P-414'] }, async () => {
     const args = ['--notebook', 'none', '--record', file];
     await using hub = await ServedHub.start({ servers: { every }, args });
     const { ownerToken } = hub;
@@ -113,7 +113,7 @@ describe('the file', () => {
     expect(await replayed('third')).toMatchObject(isEcho('third'));
   });
 
-  it('that kill -9 leaves replays to its last whole line, also if that was cut', { tags: ['P-416'] }, async () => {
+  it('a file that kill -9 leaves replays to its last whole line, also if that was cut', { tags: ['P-416'] }, async () => {
     const program = await Program.open({ args: ['record', file, ...behind] });
     expect(await program.callTool('echo', { message: 'last' })).toMatchObject(isEcho('last'));
     await program.until(() => readFileSync(file, 'utf8').includes('Echo: last'));
@@ -149,7 +149,7 @@ describe('the file', () => {
   });
 
   it.skipIf(disk.launch === undefined)(
-    'on a disk that is full ends with one warning; every call is answered',
+    'a file on a disk that is full ends with one warning; every call is answered',
     { tags: ['P-417'] },
     async () => {
       const mounted = join(folder, 'disk');

@@ -52,7 +52,7 @@ describe('ColabSessionProxy', () => {
     expect(session.middleware).toBe(middleware);
   });
 
-  it('that failed to start has nothing open, and can start when the port is free', async () => {
+  it('a proxy that failed to start has nothing open, and can start when the port is free', async () => {
     const taker = createServer();
     await new Promise<void>((resolve) => taker.listen(0, '127.0.0.1', resolve));
     const { port } = taker.address() as AddressInfo;

@@ -63,7 +63,7 @@ describe('a connected page', () => {
     expect(bridge.agent.named('notifications/progress')).toEqual([]);
   });
 
-  it('that comes while the browser is being started is answered true', async () => {
+  it('a page that comes while the browser is being started is answered true', async () => {
     let came: RawPage | undefined;
     const openBrowser: ColabSessionProxyOptions['openBrowser'] = async (url) => {
       const [, token = '', port] = /mcpProxyToken=(.*)&mcpProxyPort=(\d+)$/.exec(url) ?? [];
@@ -172,25 +172,28 @@ describe('waiting', () => {
     [{ list: 'dynamic' }, {}, 60],
     [{ list: 'dynamic' }, { wait_seconds: 7.5 }, 7.5],
     [{}, { wait_seconds: 3600 }, 3600],
-  ] as const)('with %j and %j lasts %d s', { tags: ['P-153'] }, async (options, args, seconds) => {
+  ] as const)('a wait with %j and %j lasts %d s', { tags: ['P-153'] }, async (options, args, seconds) => {
     await using bridge = await Bridge.open(options);
     expect(await progressOf(bridge, args, 2)).toEqual([notThere, waiting(seconds)]);
   });
 
-  it('for 0 s answers at once', { tags: ['P-153'] }, async () => {
+  it('a wait of 0 s answers at once', { tags: ['P-153'] }, async () => {
     await using bridge = await Bridge.open();
     const start = performance.now();
     expect(await adviceOf(bridge)).toContain('not connected yet');
     expect(performance.now() - start).toBeLessThan(soonerThanNeverMs);
   });
 
-  it.each([-1, 3601, 1e308, '5', 'soon', true, [], {}, ''])('for %j s is refused before a browser is opened', async (wait_seconds) => {
-    await using bridge = await Bridge.open();
-    const result = await bridge.agent.callTool(openTool, { wait_seconds });
-    expect(result).toMatchObject({ isError: true, _meta: { 'notebridge/error_code': 'bad_params' } });
-    expect(JSON.stringify(result)).toContain('wait_seconds');
-    expect(bridge.opened).toEqual([]);
-  });
+  it.each([-1, 3601, 1e308, '5', 'soon', true, [], {}, ''])(
+    'a wait of %j s is refused before a browser is opened',
+    async (wait_seconds) => {
+      await using bridge = await Bridge.open();
+      const result = await bridge.agent.callTool(openTool, { wait_seconds });
+      expect(result).toMatchObject({ isError: true, _meta: { 'notebridge/error_code': 'bad_params' } });
+      expect(JSON.stringify(result)).toContain('wait_seconds');
+      expect(bridge.opened).toEqual([]);
+    },
+  );
 
   it('ends when the agent cancels, without an answer', async () => {
     await using bridge = await Bridge.open();
@@ -211,7 +214,7 @@ describe('waiting', () => {
     expect(bridge.agent.named('notifications/progress')).toEqual([]);
   });
 
-  it('of two calls at once ends for both when the page comes', async () => {
+  it('the wait of two calls at once ends for both when the page comes', async () => {
     await using bridge = await Bridge.open();
     const calls = [bridge.agent.callTool(openTool), bridge.agent.callTool(openTool)];
     await bridge.agent.until(() => bridge.opened.length === 2);

@@ -100,7 +100,7 @@ describe('a remote server behind an authorization server', () => {
     for (const secret of [first, second, String(refresh)]) expect(hub.stderr + hub.stdout + stderr + audit).not.toContain(secret);
   }, 180_000);
 
-  it('that wants more for a call ends it with the scopes; the command asks for both together', async () => {
+  it('a server that wants more for a call ends it with the scopes; the command asks for both together', async () => {
     await using opened = await open({ toolScopes: { echo: ['write'] } });
     const { hub, call } = opened;
     await logIn(hub);
@@ -111,7 +111,7 @@ describe('a remote server behind an authorization server', () => {
     expect(await call()).toMatchObject({ success: true, result: 'hi' });
   }, 180_000);
 
-  it('whose tokens are not renewed any more needs another login, and says so', async () => {
+  it('a server whose tokens are not renewed any more needs another login, and says so', async () => {
     await using opened = await open();
     const { hub, server, call, kept } = opened;
     await logIn(hub);
@@ -127,7 +127,7 @@ describe('a remote server behind an authorization server', () => {
     expect(await call()).toMatchObject({ success: true });
   }, 180_000);
 
-  it('that names another authorization server by now needs another login; what the first has issued is not sent to the second', async () => {
+  it('a server that names another authorization server by now needs another login; what the first has issued is not sent to the second', async () => {
     await using second = await AuthorizationServer.open();
     await using opened = await open();
     const { hub, server, call, kept } = opened;

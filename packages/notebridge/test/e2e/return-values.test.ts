@@ -27,7 +27,7 @@ describe('what a server on stdio returns, to code that calls over HTTP', () => {
   };
   const answerTo = async (tool: string, args: JsonObject): Promise<JsonObject> => parseJson(await textOf(tool, args)) as JsonObject;
 
-  it.each(returnValues)('$name', async ({ given, result, content }) => {
+  it.each(returnValues)('a value is returned as it was given: $name', async ({ given, result, content }) => {
     const answer = await answerTo('give', { result: given });
     expect(answer).toMatchObject({ success: true, error: null, is_error: false, meta: null, error_code: null });
     expect(answer.result).toEqual(parseJson(result));
@@ -74,7 +74,7 @@ describe('what a server on stdio returns, to code that calls over HTTP', () => {
     expect(await answerTo('keeps_nothing', {})).toMatchObject({ success: true, result: 'nothing structured' });
   });
 
-  it('of two tools with one name the first is listed, the other is reported, and calls are made once', async () => {
+  it('the first of two tools with one name is listed, the other is reported, and calls are made once', async () => {
     expect(await answerTo('twin', {})).toMatchObject({ success: true, result: 'one of two' });
     const response = await hub.request(`${proxy}/servers`, { token: hub.ownerToken });
     const { servers } = (await response.json()) as { servers: { tools: JsonObject[] }[] };

@@ -204,7 +204,7 @@ describe('a hub without tokens', () => {
     expect(stderr.split('\n')[0]).toMatch(message);
   });
 
-  it('on an address of the network asks for tokens, and warns', { tags: ['P-114'] }, async () => {
+  it('a hub on an address of the network asks for tokens, and warns', { tags: ['P-114'] }, async () => {
     await using hub = await ServedHub.start({ args: ['--host', '0.0.0.0', '--notebook', 'none'] });
     expect(hub.log()).toContainEqual(expect.objectContaining({ level: 'warn', msg: expect.stringContaining('without encryption') }));
     expect((await hub.request(`${proxy}/servers`)).status).toBe(401);
@@ -214,7 +214,7 @@ describe('a hub without tokens', () => {
 
 describe('the end of a hub', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s ends it within three seconds, with its servers, its file and a call that runs',
+    'the signal %s ends a hub within three seconds, with its servers, its file and a call that runs',
     { tags: ['P-015'] },
     async (signal) => {
       await using hub = await ServedHub.start({ servers: { slow: calls('${HOME}/count') }, args: ['--notebook', 'none'] });

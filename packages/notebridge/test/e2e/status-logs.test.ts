@@ -84,7 +84,7 @@ describe('the hub on one screen, and its log', () => {
     expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0);
   });
 
-  it('both say what to do where no hub runs', async () => {
+  it('both commands say what to do where no hub runs', async () => {
     const { home, env } = createHome();
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     for (const command of ['status', 'logs']) {

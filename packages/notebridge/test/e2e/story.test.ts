@@ -56,7 +56,7 @@ describe('one story, wherever the notebook is', { timeout: 240_000 }, () => {
     }, installTimeoutMs);
     afterAll(() => lab?.close());
 
-    it('in the notebook that a person has there', async () => {
+    it('the story is told in the notebook that a person has in JupyterLab', async () => {
       await lab.write('story.ipynb', [codeCell('one', 'a = 1')]);
       const args = ['--notebook', `jupyter=${lab.baseUrl}lab/tree/story.ipynb?token=${lab.token}`];
       await using program = await Program.open({ args });

@@ -58,7 +58,7 @@ const kinds = [
 const jsonOf = (result: JsonObject): JsonObject => JSON.parse((result.content as { text: string }[])[0]?.text ?? '{}') as JsonObject;
 
 describe.each(kinds)('tasks over the runs of $name', ({ open, show }) => {
-  it('of 2025-11-25, with the official SDK', { timeout, tags: ['P-307'] }, async () => {
+  it('an agent of 2025-11-25 has tasks, with the official SDK', { timeout, tags: ['P-307'] }, async () => {
     const { home, env } = createHome();
     const { args, env: more } = await open('of-2025.ipynb');
     const client = new ClientV1({ name: 'agent', version: '1' });
@@ -108,7 +108,7 @@ describe.each(kinds)('tasks over the runs of $name', ({ open, show }) => {
   });
 
   // The official SDK rejects a result of the type `task` before anybody sees it, so this agent is written by hand.
-  it('of the extension of 2026-07-28, with status notifications', { timeout, tags: ['P-308'] }, async () => {
+  it('the extension of 2026-07-28 has tasks, with status notifications', { timeout, tags: ['P-308'] }, async () => {
     const { args, env } = await open('of-2026.ipynb');
     await using program = new Program({ args, env });
     const request = async (method: string, params: JsonObject = {}): Promise<JsonObject> =>

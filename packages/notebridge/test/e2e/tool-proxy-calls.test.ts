@@ -166,7 +166,7 @@ describe('closing the connection', () => {
     await open.app.calls.none();
   });
 
-  it('in one direction is leaving, too', async () => {
+  it('a caller that closes one direction has left, too', async () => {
     const socket = connect(open.listener.port, '127.0.0.1');
     socket.write(callBytes('wait'));
     await open.test.waiting();
@@ -175,7 +175,7 @@ describe('closing the connection', () => {
     await untilClosed(socket);
   });
 
-  it('in the middle of a body leaves nothing behind', async () => {
+  it('a caller that closes in the middle of a body leaves nothing behind', async () => {
     const socket = connect(open.listener.port, '127.0.0.1');
     socket.write(callBytes('count', { 'content-length': '1000' }));
     await new Promise((resolve) => setImmediate(resolve));
@@ -255,7 +255,7 @@ describe('a connection', () => {
   it.each([
     ['headers', 'POST /api/v1/mcp/proxy/github/tools/hello HTTP/1.1\r\nhost: lo'],
     ['a body', undefined],
-  ])('that sends %s for ever is ended', async (_, bytes) => {
+  ])('a caller that sends %s for ever is ended', async (_, bytes) => {
     // Only here: a busy machine may take longer for an honest request.
     await using other = await openToolProxy({ listen: { timeouts: { headersMs: 200, requestMs: 400 } } });
     const { port } = other.listener;
@@ -269,7 +269,7 @@ describe('a connection', () => {
     ['headers without end', `GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
     ['two lengths', 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n', 400],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nhost: localhost\r\nx: \u0000\r\n\r\n', 400],
-  ])('that brings %s is refused and ended', async (_, bytes, status) => {
+  ])('a caller that brings %s is refused and ended', async (_, bytes, status) => {
     const reply = parseReply(await exchange(open.listener.port, bytes));
     expect([reply.status, JSON.parse(reply.body)]).toEqual([status, { detail: expect.any(String) }]);
   });

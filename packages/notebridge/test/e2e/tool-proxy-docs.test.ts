@@ -34,7 +34,7 @@ describe('/openapi.json', () => {
   });
 });
 
-it('what is asked for at another path is told of the page for people', async () => {
+it('a caller that asks for the documents at another path is told of the page for people', async () => {
   expect(await jsonOf(open.get('/'))).toMatchObject({ detail: expect.stringContaining(' GET /docs,') });
 });
 

@@ -146,34 +146,34 @@ describe.each(routes)('%s', (_, request) => {
 });
 
 describe('a call is refused', { tags: ['P-073'] }, () => {
-  it('without a token, with a hint', async () => {
+  it('no call is made without a token, and a hint is given', async () => {
     const reply = await post({ headers: { authorization: undefined } });
     expect(reply).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="notebridge"' } });
     expect(JSON.parse(reply.body)).toMatchObject({ detail: expect.any(String), error_code: 'bad_grant' });
   });
 
-  it('with a wrong token', async () => {
+  it('no call is made with a wrong token', async () => {
     const reply = await post({ headers: { authorization: 'Bearer wrong' } });
     expect(reply).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="notebridge", error="invalid_token"' } });
   });
 
-  it('with a token of another door', async () => {
+  it('no call is made with a token of another door', async () => {
     expect(await post({ headers: { authorization: 'Bearer of-an-agent' } })).toMatchObject({ status: 403 });
   });
 
   it.each([undefined, 'text/plain', 'application/jsonp', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', ''])(
-    'with Content-Type %s',
+    'no call is made with Content-Type %s',
     async (type) => {
       expect((await post({ headers: { 'content-type': type } })).status).toBe(415);
     },
   );
 
-  it('with a compressed body', async () => {
+  it('no call is made with a compressed body', async () => {
     expect((await post({ headers: { 'content-encoding': 'gzip' } })).status).toBe(415);
   });
 
   it.each(['', '{', '{"arguments":{}', 'nonsense', '\uFEFF{}', '{"arguments":{}}x', Buffer.from([0x22, 0xff, 0x22])])(
-    'with a body that is not JSON: %j',
+    'no call is made with a body that is not JSON: %j',
     async (text) => {
       const reply = await post({ body: text, headers: { 'content-length': String(Buffer.byteLength(text)) } });
       expect(reply.status).toBe(400);
@@ -194,19 +194,19 @@ describe('a call is refused', { tags: ['P-073'] }, () => {
     ],
     ['[]', { type: 'model_attributes_type', loc: ['body'], msg: expect.any(String), input: [] }],
     ['7', { type: 'model_attributes_type', loc: ['body'], msg: expect.any(String), input: 7 }],
-  ])('with the body %s, in the form of the reference', async (text, fault) => {
+  ])('no call is made with the body %s, which is refused in the form of the reference', async (text, fault) => {
     const reply = await post({ body: text });
     expect([reply.status, JSON.parse(reply.body)]).toEqual([422, { detail: [fault] }]);
   });
 
-  it('with a body over the limit, whether it says so or not', { tags: ['P-139'] }, async () => {
+  it('no call is made with a body over the limit, whether it says so or not', { tags: ['P-139'] }, async () => {
     const large = JSON.stringify({ arguments: { text: 'x'.repeat(1000) } });
     expect((await post({ body: large })).status).toBe(413);
     const chunked = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
     expect((await post({ body: chunked, headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' } })).status).toBe(413);
   });
 
-  it('when as many run as may', async () => {
+  it('no call is made when as many run as may', async () => {
     await using busy = await openToolProxy({ limits: { maxInFlight: 1 } });
     const first = busy.call('wait');
     await busy.test.waiting();

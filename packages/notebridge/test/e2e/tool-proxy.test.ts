@@ -49,7 +49,7 @@ describe('a call through the tool proxy', () => {
     expect(await response.text()).toContain('"result":{"got":{"big":12345678901234567890,"float":1.0,"huge":1e400}}');
   });
 
-  it('whose tool failed is status 200, with the text as error and result', { tags: ['P-073'] }, async () => {
+  it('a call whose tool failed is status 200, with the text as error and result', { tags: ['P-073'] }, async () => {
     const response = await open.call('fail');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
@@ -71,7 +71,7 @@ describe('a call through the tool proxy', () => {
     ['unknown_tool', 'tool_not_found'],
     ['result_too_large', 'result_too_large'],
     ['limit_reached', 'limit_reached'],
-  ])('that ends with %s is status 200 with error_code %s', { tags: ['P-073'] }, async (code, errorCode) => {
+  ])('a call that ends with %s is status 200 with error_code %s', { tags: ['P-073'] }, async (code, errorCode) => {
     const response = await open.call('bridge_error', { code });
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
@@ -87,7 +87,7 @@ describe('a call through the tool proxy', () => {
     [-32602, false, 'invalid_arguments'],
     [-32601, false, 'tool_not_found'],
     [-32050, true, null],
-  ])('that the server answers with protocol error %i has is_error %s and error_code %s', async (code, isError, errorCode) => {
+  ])('a call that the server answers with protocol error %i has is_error %s and error_code %s', async (code, isError, errorCode) => {
     expect(await jsonOf(open.call('remote_error', { code }))).toMatchObject({
       success: false,
       is_error: isError,
@@ -96,14 +96,14 @@ describe('a call through the tool proxy', () => {
     });
   });
 
-  it('that a grant has no rate for is told when to come back', { tags: ['P-073'] }, async () => {
+  it('a call that a grant has no rate for is told when to come back', { tags: ['P-073'] }, async () => {
     const response = await open.call('bridge_error', { code: 'budget_exhausted', data: { retry_after_s: 2.5 } });
     expect(response.status).toBe(429);
     expect(response.headers.get('retry-after')).toBe('3');
     expect(await response.json()).toMatchObject({ detail: 'A budget_exhausted happened.', error_code: 'budget_exhausted' });
   });
 
-  it('that breaks something shows only an id, under which the log has the rest', { tags: ['P-074'] }, async () => {
+  it('a call that breaks something shows only an id, under which the log has the rest', { tags: ['P-074'] }, async () => {
     const response = await open.call('break');
     const answer = await jsonOf(response);
     expect(response.status).toBe(500);
@@ -122,13 +122,13 @@ describe('a call through the tool proxy', () => {
     expect(await jsonOf(small.call('arguments', { text: 'x' }))).toMatchObject({ success: true, result: { text: 'x' } });
   });
 
-  it('of an unknown server names the servers there are', { tags: ['P-073'] }, async () => {
+  it('a call of an unknown server names the servers there are', { tags: ['P-073'] }, async () => {
     const response = await fetch(`${open.url}/nope/tools/x`, { method: 'POST', headers: jsonHeaders, body: '{"arguments":{}}' });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ detail: "MCP server 'nope' is not running. Available servers: ['github']" });
   });
 
-  it('of the skills is refused in the words of the reference while nobody serves them', async () => {
+  it('a call of the skills is refused in the words of the reference while nobody serves them', async () => {
     const response = await fetch(`${open.url}/skills/tools/list_skills`, {
       method: 'POST',
       headers: jsonHeaders,
@@ -141,7 +141,7 @@ describe('a call through the tool proxy', () => {
   });
 
   it.each(['__proto__', 'constructor', '%2F', '%2e%2e', '..', 'caf%C3%A9', 'a__b', '%2525', 'x'.repeat(500), '%00', 'tools'])(
-    'of a tool named %s is answered as unknown, and so is a server of that name',
+    'a call of a tool named %s is answered as unknown, and so is a server of that name',
     async (name) => {
       expect(await jsonOf(rawPost(`/github/tools/${name}`))).toMatchObject({
         success: false,
@@ -195,7 +195,7 @@ describe('the list of servers', () => {
 });
 
 describe('health', () => {
-  it.each(['/api/v1/mcp/proxy/health', '/healthz'])('at %s needs no token', async (path) => {
+  it.each(['/api/v1/mcp/proxy/health', '/healthz'])('the health at %s needs no token', async (path) => {
     const response = await fetch(`${open.origin}${path}`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });

@@ -201,7 +201,7 @@ describe('a collector', () => {
     'hangs up': (response) => response.destroy(),
   };
 
-  it(`that ${Object.keys(bad).join(', ')}: costs no call, is told of once, and holds the end up for three seconds at most`, {
+  it(`a receiver that ${Object.keys(bad).join(', ')} costs no call, is told of once, and holds the end up for three seconds at most`, {
     tags: ['P-508'],
     timeout: slow,
   }, async () => {
@@ -221,7 +221,10 @@ describe('a collector', () => {
     expect(warned().sort(), how).toEqual(['Metrics', 'Traces']);
   }
 
-  it('that comes back gets what is gathered from then on, and that is told once', { tags: ['P-508'], timeout: slow }, async () => {
+  it('a receiver that comes back gets what is gathered from then on, and that is told once', {
+    tags: ['P-508'],
+    timeout: slow,
+  }, async () => {
     let isBroken = true;
     await using collector = await OtlpReceiver.start((response) => response.writeHead(isBroken ? 500 : 200).end('\xff not protobuf'));
     await using hub = await startHub(collector.endpoint, { intervalMs: 100, metrics: false });

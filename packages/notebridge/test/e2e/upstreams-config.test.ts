@@ -33,7 +33,7 @@ describe('a change of the config', () => {
     await expect(old.request('tools/call', context.message, context)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  it('of what a running program need not know takes effect without a restart', async () => {
+  it('a change that a running program need not know takes effect without a restart', async () => {
     const before = named('it');
     const { upstreams, server, call, events } = openUpstreams([before]);
     await upstreams.start();
@@ -50,7 +50,7 @@ describe('a change of the config', () => {
     await expect(call('wait', { key: 'a' })).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('that disables a server ends it; its calls say so', async () => {
+  it('a change that disables a server ends it; its calls say so', async () => {
     const config = named('it');
     const { upstreams, server, call } = openUpstreams([config]);
     await upstreams.start();

@@ -49,13 +49,13 @@ describe('a server over HTTP whose era nobody has told', () => {
     ['answers with an error of the server', { status: 500 }],
     ['does not find the method', { status: 404, body: { error: { code: -32601, message: 'Method not found' } } }],
     ['answers with an error', { body: { error: { code: -32000, message: 'Bad Request: Server not initialized' } } }],
-  ])('and that %s is asked the other way at once', async (_, refusal) => {
+  ])('a server that %s is asked the other way at once', async (_, refusal) => {
     const { server, methods } = await open((method) => (method === 'initialize' ? { body: { result } } : refusal));
     expect(server().state).toMatchObject({ status: 'running', protocolVersion: legacy, restarts: 0 });
     expect(methods.slice(0, 2)).toEqual(['server/discover', 'initialize']);
   });
 
-  it('and that refuses `initialize` for its headers is reached', async () => {
+  it('a server that refuses `initialize` for its headers is reached', async () => {
     const discovered = { resultType: 'complete', supportedVersions: [modern], capabilities: {} };
     const mismatch = { error: { code: -32020, message: 'Header mismatch: Mcp-Method header is missing' } };
     const { server, methods } = await open((method) =>
@@ -65,7 +65,7 @@ describe('a server over HTTP whose era nobody has told', () => {
     expect(methods).toEqual(['server/discover']);
   });
 
-  it('and that refuses our version is asked with the one that it lists, and no other way', { tags: ['P-400'] }, async () => {
+  it('a server that refuses our version is asked with the one that it lists, and no other way', { tags: ['P-400'] }, async () => {
     const unsupported = {
       error: { code: -32022, message: 'Unsupported protocol version', data: { supported: [modern], requested: modern } },
     };
@@ -82,7 +82,7 @@ describe('a server over HTTP whose era nobody has told', () => {
     ['before', 'server/discover'],
     ['after', 'tools/list'],
   ])(
-    'and that was so slow that it was asked both ways, and opened a session %s the modern way was agreed on, is called without it',
+    'a server so slow that it was asked both ways, and opened a session %s the modern way was agreed on, is called without it',
     async (_, openedAt) => {
       const modernResults: Record<string, object> = {
         'server/discover': { supportedVersions: [modern], capabilities: { tools: {} } },
@@ -126,7 +126,7 @@ describe('a server over HTTP whose era nobody has told', () => {
     },
   );
 
-  it.each(['sessions', 'sse', 'modern'] as const)('and is one of the official SDK (%s) is reached', async (kind) => {
+  it.each(['sessions', 'sse', 'modern'] as const)('a server of the official SDK (%s) is reached', async (kind) => {
     const upstream = await HttpUpstream.open(kind);
     const config = httpConfig(upstream.url, { transport: kind === 'sse' ? 'sse' : 'http' });
     const { upstreams, server } = openUpstreams([config], { limits: patient });

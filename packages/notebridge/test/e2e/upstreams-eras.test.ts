@@ -51,7 +51,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
       legacy,
       ['start', 'server/discover', 'initialize', 'notifications/initialized', 'tools/list'],
     ],
-  ])('%s', async (_, ways, protocolVersion, notes) => {
+  ])('a server %s', async (_, ways, protocolVersion, notes) => {
     const { server, notes: noted, log } = await startWays(ways);
     expect(server().state).toMatchObject({ status: 'running', protocolVersion, restarts: 0 });
     await server().listTools();
@@ -60,7 +60,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
     expect(log.filter((line) => line.startsWith('warn') || line.startsWith('error'))).toEqual([]);
   });
 
-  it('that ends over the first question is started once more, after its end, and neither counted nor reported', async () => {
+  it('a server that ends over the first question is started once more, after its end, and neither counted nor reported', async () => {
     const { server, call, notes, log, upstreams } = await startWays(['legacy', 'discover-exits']);
     expect(server().state).toMatchObject({ status: 'running', protocolVersion: legacy, restarts: 0 });
     expect(await call('echo')).toEqual(saidInSession);
@@ -70,7 +70,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
     expect(notes().filter((line) => line === 'start')).toHaveLength(2);
   });
 
-  it('that ends over both is tried as often as one that ends anyway, and then with each question in turn', async () => {
+  it('a server that ends over both questions is tried as often as one that ends anyway, and then with each question in turn', async () => {
     const { server, notes } = await startWays(['discover-exits', 'initialize-exits']);
     expect(server().state.status).toBe('failed');
     const [both, turn] = [
@@ -80,7 +80,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
     expect(notes().filter((line) => line !== 'start' && line !== 'end')).toEqual([...both, ...turn, ...turn]);
   });
 
-  it('that refuses both says why in its own words', async () => {
+  it('a server that refuses both questions says why in its own words', async () => {
     const { server } = await startWays([], { limits: { ...limits, startTimeoutMs: 20_000 } });
     expect(server().state.reason).toContain('Unsupported protocol version');
   });
@@ -101,7 +101,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
       [...asked, 'server/discover', 'initialize'],
     ],
     ['and lists none has said nothing of its era', ['legacy', 'refuses=none'], legacy, [...asked, 'initialize']],
-  ])('that refuses our version %s', { tags: ['P-400'] }, async (_, ways, protocolVersion, notes) => {
+  ])('a server that refuses our version %s', { tags: ['P-400'] }, async (_, ways, protocolVersion, notes) => {
     const { server, notes: noted, log } = await startWays(ways);
     expect(server().state).toMatchObject({ status: 'running', protocolVersion, restarts: 0 });
     expect(noted().slice(0, notes.length)).toEqual(notes);
@@ -118,7 +118,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
     ['that refuses the version that it lists', ['legacy', ...Array(9).fill(`refuses=${modern}`)], 'Unsupported protocol version'],
     ['that misses a header', ['legacy', ...Array(9).fill('refuses=-32020')], 'So it is'],
     ['that misses a capability', ['legacy', ...Array(9).fill('refuses=-32021')], 'So it is'],
-  ])('%s speaks the modern era alone, is not sent `initialize`, and says why', { tags: ['P-400'] }, async (_, ways, reason) => {
+  ])('a server %s speaks the modern era alone, is not sent `initialize`, and says why', { tags: ['P-400'] }, async (_, ways, reason) => {
     const { server, notes } = await startWays(ways);
     expect(server().state.status).toBe('failed');
     expect(server().state.reason).toContain(reason);

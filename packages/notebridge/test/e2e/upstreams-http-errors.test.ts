@@ -67,7 +67,7 @@ function openAgent(servers: JsonObject): { program: Program; lines: string[] } {
 
 describe('an error of a server over HTTP', () => {
   it.each(ways.flatMap((way) => (['legacy', 'modern'] as const).map((era) => [era, way] as const)))(
-    'of the %s era reaches the agent whole, in %s',
+    'an error of the %s era reaches the agent whole, in %s',
     async (era, way) => {
       const { url } = await openFailing(way);
       const { program, lines } = openAgent({ it: { url, era } });

@@ -96,7 +96,7 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
     expect(upstream.headers).toHaveLength(before);
   });
 
-  it('that refuses our key is not tried again and again', async () => {
+  it('a server that refuses our key is not tried again and again', async () => {
     const { upstream, upstreams, server } = await open(kind);
     upstream.status = 401;
     await upstreams.start();
@@ -139,7 +139,7 @@ describe.each(['sessions', 'modern'] as const)('a server over Streamable HTTP (%
 });
 
 describe('a server with sessions', () => {
-  it('that forgot ours is greeted anew, and the call is run once', async () => {
+  it('a server that forgot our session is greeted anew, and the call is run once', async () => {
     const { upstream, upstreams, server, call } = await open('sessions');
     await upstreams.start();
     await call('echo', { text: 'one' });

@@ -71,7 +71,7 @@ describe('a log level of agents of the legacy era', () => {
     await untilLevels(['error', 'warning', 'error']);
   });
 
-  it('that a modern request names reaches the program of its own that it has, too', async () => {
+  it('a level that a modern request names reaches the program of its own that it has, too', async () => {
     const { ask, untilLevels } = await open('legacy', { instances: 'per-agent' });
     const said = await messagesOf(await ask('tools/call', { name: 'it__say', _meta: { [envelopeKeys.logLevel]: 'debug' } }));
     expect(levelsOf(said)).toEqual(['debug', 'warning', 'error']);

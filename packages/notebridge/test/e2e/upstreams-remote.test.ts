@@ -120,14 +120,16 @@ describe('a proxy', () => {
     return { dialled, proxy: `http://127.0.0.1:${await listen(proxy)}`, direct: `http://127.0.0.1:${port}/mcp` };
   }
 
-  it('of the entry is used', { tags: ['P-367'] }, async () => {
+  it('the proxy of the entry is used', { tags: ['P-367'] }, async () => {
     const { proxy, dialled } = await open();
     const { call } = openUpstreams([httpConfig('http://mcp.test/mcp', { proxy })]);
     expect(text(await call('echo', parseJson(odd) as JsonObject))).toBe(odd);
     expect(new Set(dialled)).toEqual(new Set(['mcp.test:80']));
   });
 
-  it('of the environment is used, but for this machine and where NO_PROXY or the entry says no', { tags: ['P-367'] }, async () => {
+  it('the proxy of the environment is used, but for this machine and where NO_PROXY or the entry says no', {
+    tags: ['P-367'],
+  }, async () => {
     const { proxy, dialled, direct } = await open();
     const env = { HTTP_PROXY: proxy };
     const through = openUpstreams([httpConfig('http://mcp.test/mcp')], { env });

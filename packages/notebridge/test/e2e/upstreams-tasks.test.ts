@@ -81,7 +81,7 @@ describe('tasks of servers', () => {
     expect(await send('tasks/cancel', { taskId: one.taskId })).toMatchObject({ taskId: one.taskId, status: 'cancelled' });
   });
 
-  it('that are over at once are told of all the same, after the answer', async () => {
+  it('a task that is over at once is told of all the same, after the answer', async () => {
     const { agent, said } = await open();
     const { taskId } = await begin(await agent('s'), 'a__slow', { quick: true });
     const states = () => said.filter(({ method }) => method === 'notifications/tasks/status');
@@ -114,7 +114,7 @@ describe('tasks of servers', () => {
     await expect(ask('tasks/get', { taskId: '1' })).rejects.toMatchObject({ code: 'unknown_method' });
   });
 
-  it('of a call that cannot be one are refused by its server', async () => {
+  it('a task of a call that cannot be one is refused by its server', async () => {
     const send = await (await open()).agent('s');
     await send('tools/list');
     await expect(begin(send, 'a__plain')).rejects.toMatchObject({ raw: { code: -32601 } });

@@ -76,26 +76,30 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
   }, installTimeoutMs);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(valueSets)('with %s passes the lint of Helm and keeps to the API of Kubernetes', { tags: ['P-544'] }, async (_name, values) => {
-    const file = await renderChart(folder, values);
-    const linted = await runHelm(
-      folder,
-      'lint',
-      '--strict',
-      '--kube-version',
-      '1.34.0',
-      chartFolder,
-      '--values',
-      join(folder, 'values.yaml'),
-    );
-    expect(linted, linted.stdout + linted.stderr).toMatchObject({ code: 0 });
-    expect(await validate('kubernetes-validate', '--strict', file)).toMatchObject({ code: 0 });
-    writeFileSync(file, readFileSync(file, 'utf8').replace('volumeMounts:', 'volumeMonts:'));
-    expect(await validate('kubernetes-validate', '--strict', file)).not.toMatchObject({ code: 0 });
-  });
+  it.each(valueSets)(
+    'a chart with %s passes the lint of Helm and keeps to the API of Kubernetes',
+    { tags: ['P-544'] },
+    async (_name, values) => {
+      const file = await renderChart(folder, values);
+      const linted = await runHelm(
+        folder,
+        'lint',
+        '--strict',
+        '--kube-version',
+        '1.34.0',
+        chartFolder,
+        '--values',
+        join(folder, 'values.yaml'),
+      );
+      expect(linted, linted.stdout + linted.stderr).toMatchObject({ code: 0 });
+      expect(await validate('kubernetes-validate', '--strict', file)).toMatchObject({ code: 0 });
+      writeFileSync(file, readFileSync(file, 'utf8').replace('volumeMounts:', 'volumeMonts:'));
+      expect(await validate('kubernetes-validate', '--strict', file)).not.toMatchObject({ code: 0 });
+    },
+  );
 
   it.each(valueSets)(
-    'with %s has no container that is root, may become it, writes to its image or holds a token',
+    'a chart with %s has no container that is root, may become it, writes to its image or holds a token',
     { tags: ['P-544'] },
     async (_name, values) => {
       const [spec] = podsOf(await rendered(values));
@@ -174,7 +178,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     });
   });
 
-  it.each(valueSets)('with %s writes a config that a hub takes', async (_name, values) => {
+  it.each(valueSets)('a chart with %s writes a config that a hub takes', async (_name, values) => {
     const [map] = ofKind(await rendered(values), 'ConfigMap');
     const { 'mcp.json': text = '' } = (map?.data ?? {}) as Record<string, string>;
     const written = JSON.parse(text) as { notebridge: { cluster?: JsonObject } };

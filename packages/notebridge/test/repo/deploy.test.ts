@@ -56,7 +56,7 @@ describe('deploy/', { timeout: 180_000 }, () => {
     expect(await check(broken)).not.toMatchObject({ code: 0 });
   });
 
-  it.each(pods)('%s: no container is root, may become it, writes to its image or holds a token of the cluster', async (file) => {
+  it.each(pods)('no container of %s is root, may become it, writes to its image or holds a token of the cluster', async (file) => {
     const specs = podsOf(await documentsOf(file));
     expect(specs.length).toBeGreaterThan(0);
     for (const spec of specs) {
@@ -76,7 +76,7 @@ describe('deploy/', { timeout: 180_000 }, () => {
     }
   });
 
-  it.each(pods)("%s: Jupyter reads its grant and cannot write it, and sees nothing of the hub's state and config", async (file) => {
+  it.each(pods)("the Jupyter of %s reads its grant and cannot write it, and sees nothing of the hub's state and config", async (file) => {
     const containers = podsOf(await documentsOf(file)).flatMap(containersOf);
     const jupyter = containers.filter(({ name }) => name === 'jupyter');
     expect(jupyter).toHaveLength(1);

@@ -18,7 +18,7 @@ it('docs/errors.md has exactly the rows of the error table', () => {
   expect(rows).toEqual(wanted);
 });
 
-it('and of those of the notebook', () => {
+it('the table lists every error of the notebook', () => {
   expect(rowsOf(ofNotebook)).toEqual(
     Object.entries(notebookErrors).map(([code, { meaning, next }]) => `| \`${code}\` | ${meaning} | ${next} |`),
   );

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { vi } from 'vitest';
 
 /** What a broker says of itself in its file. */
 export interface BrokerFile {
@@ -37,11 +37,7 @@ export function isAlive(pid: number): boolean {
 
 /** Waits until the condition holds. What hangs is held after `timeoutMs`. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`Not within ${timeoutMs} ms: ${condition}`);
-    await pause(20);
-  }
+  await vi.waitUntil(condition, { timeout: timeoutMs, interval: 20 });
 }
 
 /** Waits until no broker of a state folder is there. It takes its file away before it saves, so processes are looked at (Linux). */

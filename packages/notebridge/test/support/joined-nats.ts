@@ -27,16 +27,15 @@ export function waitForNats(check: () => Promise<void> | void): Promise<void> {
 
 /** Tries until it is available. */
 export async function soon<T>(work: () => Promise<T>): Promise<T> {
-  const untilMs = performance.now() + 60_000;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || performance.now() > untilMs) throw error;
-      // A turn of the event loop: what is away says so at once.
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
+  const attempt = () =>
+    work().then(
+      (value) => ({ value }),
+      (error: unknown): undefined => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+      },
+    );
+  const { value } = await vi.waitUntil(attempt, { timeout: 60_000, interval: 50 });
+  return value;
 }
 
 /** As a person does with the tools of NATS. */

@@ -112,7 +112,7 @@ describe('agents on a page that can ask its person', () => {
     expect(textOf(await second.callTool('take_over'))).toMatch(/Nobody can be asked.*notebridge release nb\d+/);
   });
 
-  it('in Chromium the person is asked in a dialog, whose safe answer has the focus', drivesBrowser, async ({ skip }) => {
+  it('a person in Chromium is asked in a dialog, whose safe answer has the focus', drivesBrowser, async ({ skip }) => {
     skip(!hasChromium, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     const example = await ExamplePage.launch();
     open.push(example);

@@ -170,7 +170,7 @@ describe('a page of a cluster', () => {
     expect(await a.pages.find(query)).toBe('later');
   });
 
-  it('that nobody has is listed, and comes to the hub whose agent uses it', { tags: ['P-570'] }, async () => {
+  it('a page that nobody has is listed, and comes to the hub whose agent uses it', { tags: ['P-570'] }, async () => {
     const { a, b, c, held, counting } = await start();
     await counting.dial(a);
     await a.linkTo(held.id).request('tools/list', {}, createContext('tools/list'));
@@ -190,7 +190,7 @@ describe('a page of a cluster', () => {
     expect(c.pages.held).toEqual([]);
   });
 
-  it('that an agent opens by its URL is one of the cluster, and is opened once', { tags: ['P-574'] }, async () => {
+  it('a page that an agent opens by its URL is one of the cluster, and is opened once', { tags: ['P-574'] }, async () => {
     const { a, b } = await start();
     const url = `${colabProfile.defaultUrl}?x`;
     const reference = await a.directory.find({ text: url, create: false }, await a.directory.list()).catch(() => undefined);
@@ -284,7 +284,7 @@ describe('a notebook of another hub', () => {
 });
 
 describe('2,000 pages of a cluster', () => {
-  it('that lose their hub at once come to another, for four writes each, and no more than 2 KB in the store', {
+  it('pages that lose their hub at once come to another, for four writes each, and no more than 2 KB in the store', {
     timeout: 600_000,
     tags: ['P-572'],
   }, async () => {

@@ -47,7 +47,7 @@ describe('agents of other hubs, at the hub that has a page', () => {
     await link.close();
   });
 
-  it('that ask for a notebook that is not there push out none of those that use one', { tags: ['P-618'] }, async () => {
+  it('agents that ask for a notebook that is not there push out none of those that use one', { tags: ['P-618'] }, async () => {
     const { b, c, id } = await start();
     const link = c.linkTo(id);
     expect(await callTool(link, 'say')).toBe('yes');

@@ -28,7 +28,7 @@ describe('hosts', () => {
     ['gemini', 'linux', env, '/home/you/.gemini/settings.json'],
     ['codex', 'linux', env, '/home/you/.codex/config.toml'],
     ['codex', 'linux', { ...env, CODEX_HOME: '/codex' }, '/codex/config.toml'],
-  ] as const)('%s on %s with %j', (name, platform, environment, file) => {
+  ] as const)('the config file of %s on %s with %j is found', (name, platform, environment, file) => {
     expect(fileOf(name, platform, environment)).toBe(file);
   });
 

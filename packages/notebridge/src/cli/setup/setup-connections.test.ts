@@ -50,16 +50,19 @@ describe('setup --notebook jupyter', () => {
     expect((await cursorEntry()).args.at(-1)).toBe(`jupyter=${join(process.cwd(), 'work.ipynb')}`);
   });
 
-  it.each(hosts.map((host) => host.name))('never writes or prints the token of the address for %s, and says what to do', async (host) => {
-    const notebook = `jupyter=http://localhost:8888/lab/tree/work.ipynb?token=${token}&reset`;
-    for (const write of [false, true]) {
-      const report = await run({ host, write, notebook });
-      expect(report.notebook).toBe('jupyter=http://localhost:8888/lab/tree/work.ipynb?reset=');
-      expect(describeSetup(report)).toMatch(/The token of the address is not written.*JUPYTER_TOKEN/);
-      expect(JSON.stringify(report) + describeSetup(report)).not.toContain(token);
-      if (write) expect(await readFile(report.file, 'utf8')).not.toContain(token);
-    }
-  });
+  it.each(hosts.map((host) => host.name))(
+    'the token of the address is never written or printed for %s, and it is said what to do',
+    async (host) => {
+      const notebook = `jupyter=http://localhost:8888/lab/tree/work.ipynb?token=${token}&reset`;
+      for (const write of [false, true]) {
+        const report = await run({ host, write, notebook });
+        expect(report.notebook).toBe('jupyter=http://localhost:8888/lab/tree/work.ipynb?reset=');
+        expect(describeSetup(report)).toMatch(/The token of the address is not written.*JUPYTER_TOKEN/);
+        expect(JSON.stringify(report) + describeSetup(report)).not.toContain(token);
+        if (write) expect(await readFile(report.file, 'utf8')).not.toContain(token);
+      }
+    },
+  );
 
   it.each([
     ['jupyter=localhost:8888', /no address of a Jupyter server/],
@@ -100,7 +103,7 @@ describe('setup --kernel', () => {
     );
   });
 
-  it('that no agent could use is refused with what to do, and nothing is written', async () => {
+  it('a kernel that no agent could use is refused with what to do, and nothing is written', async () => {
     const bare = join(home, 'bare');
     await runPython(python, ['-m', 'venv', '--without-pip', bare]);
     const refusalOf = (kernel: string) => run({ notebook: '/work.ipynb', kernel }).catch(String);

@@ -54,7 +54,7 @@ it('goes on once all questions together have taken what they may, and stands no 
   clock.end();
 });
 
-it('that has ended rings no more, whatever is paused and goes on', () => {
+it('a clock that has ended rings no more, whatever is paused and goes on', () => {
   const { clock, isLate } = start(1000, 500);
   const goOn = clock.pause();
   clock.end();

@@ -11,7 +11,7 @@ it.each<[text: unknown, shown: string]>([
   [' \n ', ''],
   [undefined, ''],
   [7, ''],
-])('of %j shows %j', (text, shown) => expect(firstSentence(text)).toBe(shown));
+])('the line of %j shows %j', (text, shown) => expect(firstSentence(text)).toBe(shown));
 
 it('shows a name that is no word in quotes', () => {
   expect(shownName('API-post.search')).toBe('API-post.search');

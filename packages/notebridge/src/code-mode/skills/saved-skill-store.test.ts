@@ -16,7 +16,7 @@ afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 const files = (code: string) => ({ document: `# ${code}`, code, tests: '' });
 const skill = (name: string, code = '1') => ({ name, description: name, tags: [], saver: 'owner', files: files(code), overwrites: true });
 
-it('of a writer that was killed is as it was, and what it left goes with the next change', { tags: ['P-435'] }, async () => {
+it('a skill of a writer that was killed is as it was, and what it left goes with the next change', { tags: ['P-435'] }, async () => {
   const store = new SavedSkillStore({ stateDir });
   const [record] = [await store.save(skill('one'))];
   const folder = join(stateDir, 'skills', folderOfSaver('owner'));
@@ -43,7 +43,7 @@ it('is saved by several hubs at once, and none is lost', { tags: ['P-435'] }, as
   }
 });
 
-it('that was saved anew since the index was read is opened as it is now', async () => {
+it('a skill that was saved anew since the index was read is opened as it is now', async () => {
   const [store, other] = [new SavedSkillStore({ stateDir }), new SavedSkillStore({ stateDir })];
   const before = await store.save(skill('one'));
   await other.save(skill('one', '2'));
@@ -52,7 +52,7 @@ it('that was saved anew since the index was read is opened as it is now', async 
   await expect(store.open(before)).rejects.toMatchObject({ code: 'skill_changed' });
 });
 
-it('that was trusted is not opened as what was saved in its place', { tags: ['P-463'] }, async () => {
+it('a skill that was trusted is not opened as what was saved in its place', { tags: ['P-463'] }, async () => {
   const [store, other] = [new SavedSkillStore({ stateDir }), new SavedSkillStore({ stateDir })];
   await store.trust(await store.save(skill('one')), true);
   const guest = { kind: 'grant', grantId: 'g' } as Principal;

@@ -29,7 +29,7 @@ describe('isLevelWanted', () => {
     ['of the future', 'emergency', true],
     [undefined, 'emergency', true],
     [{}, 'emergency', true],
-  ])('%j against %s: %s', (level, wanted, expected) => {
+  ])('a message of level %j is wanted at %s: %s', (level, wanted, expected) => {
     expect(isLevelWanted(level, wanted)).toBe(expected);
   });
 });

@@ -38,7 +38,7 @@ describe('the calls that are asked about', () => {
     ['destructive', { trusted: false }, Object.keys(tools)],
     ['writes', { trusted: false }, Object.keys(tools)],
     ['none', { trusted: false }, []],
-  ] as const)('with %s, and %o for the server', (approve, more, expected) => {
+  ] as const)('the right calls are asked about with %s, and %o for the server', (approve, more, expected) => {
     const servers = [{ name: 'shop', tools: { deny: [] }, ...more } as ApprovalRules['servers'][number]];
     const policy = new ApprovalPolicy({ approve, servers }, ['notebook']);
     expect(askedAbout(policy)).toEqual(expected);

@@ -120,7 +120,7 @@ describe('a legacy agent', () => {
     [{ action: 'decline', content: { decision: 'once' } }, false],
     [{ content: { decision: 'once' } }, false],
     [{}, false],
-  ])('that answers %o has approved: %s', { tags: ['P-421'] }, async (answer, isApproved) => {
+  ])('an agent that answers %o has approved: %s', { tags: ['P-421'] }, async (answer, isApproved) => {
     const { asker: ofAgent } = asker(() => answer);
     const called = call('shop__plain', { a: 1 }, { asker: ofAgent });
     if (!isApproved) await expect(called).rejects.toMatchObject(refusedBecause('declined'));
@@ -129,7 +129,7 @@ describe('a legacy agent', () => {
     expect(reached).toEqual(isApproved ? [{ name: 'shop__plain', arguments: { a: 1 }, target: { server: 'shop', tool: 'plain' } }] : []);
   });
 
-  it('that fails, is cancelled, or is silent has not approved', { tags: ['P-423'] }, async () => {
+  it('an agent that fails, is cancelled, or is silent has not approved', { tags: ['P-423'] }, async () => {
     open({ timeoutMs: 50 });
     const failing = asker(() => Promise.reject(new Error('no dialog here')));
     await expect(call('shop__plain', {}, failing)).rejects.toThrow('no dialog here');
@@ -177,7 +177,7 @@ describe('a legacy agent', () => {
     expect(reached).toEqual([]);
   });
 
-  it('that nobody waits for just now leaves the question to the owner', async () => {
+  it('a call that nobody waits for just now leaves the question to the owner', async () => {
     const { BridgeError } = await import('../../core/errors.js');
     const { asker: gone } = asker(() => Promise.reject(new BridgeError('unanswered_question', 'Nobody waits.')));
     const called = call('shop__plain', {}, { parent: { callId: 'p', caller: legacy, asker: gone } });
@@ -233,7 +233,7 @@ describe('an agent of the modern era', () => {
     expect(reached).toEqual([]);
   });
 
-  it('that says no, or nothing, has used its state up', async () => {
+  it('an answer that says no, or nothing, has used its state up', async () => {
     for (const answers of [{ 'notebridge-approval': { action: 'decline' } }, { other: accept('once') }, null, []]) {
       const requestState = await ask({});
       const more = { requestState, inputResponses: answers };
@@ -272,7 +272,7 @@ describe('an agent of the modern era', () => {
     expect(reached).toEqual([1, 2, 4].map((a) => ({ name: 'shop__plain', arguments: { a }, target })));
   });
 
-  it('that shows no forms waits for the owner, and then goes on with what the server asks', async () => {
+  it('an agent that shows no forms waits for the owner, and then goes on with what the server asks', async () => {
     const silent = { caller: modern, asker: { clientCapabilities: { sampling: {} } } };
     inner = () => ({ resultType: 'input_required', inputRequests: {}, requestState: 'of the server' });
     const called = call('shop__plain', {}, silent);

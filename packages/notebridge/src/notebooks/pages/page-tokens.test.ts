@@ -78,7 +78,7 @@ describe('PageTokens', () => {
     expect([a, b].map((token) => tokens.admits(token))).toEqual([true, false]);
   });
 
-  it('never lets a page end the token of another by coming back, whatever was lost', () => {
+  it('no page ends the token of another by coming back, whatever was lost', () => {
     const { tokens } = createTokens();
     const a = visit(tokens, tokens.entry);
     const maybeA = tokens.offer(a) ?? '';
@@ -100,7 +100,7 @@ describe('PageTokens', () => {
     expect(live).toEqual(new Set([entry, next]));
   });
 
-  it('never has more than four that are valid, and reports each as long as it is', () => {
+  it('no more than four tokens are valid, and each is reported as long as it is', () => {
     const { tokens, live } = createTokens();
     const made = new Set([tokens.entry]);
     let valid = [tokens.entry];

@@ -28,7 +28,7 @@ describe('toColabUrl', () => {
     [`https://gist.github.com/user/${gist}#file-n-ipynb`, `/gist/user/${gist}`],
     [`https://gist.githubusercontent.com/user/${gist}/raw/${gist}/n.ipynb`, `/gist/user/${gist}/n.ipynb`],
     ['HTTPS://GITHUB.COM/o/r/blob/main/n.ipynb', '/github/o/r/blob/main/n.ipynb'],
-  ])('%s', (link, path) => {
+  ])('a link becomes its address in Colab: %s', (link, path) => {
     expect(toColabUrl(link)).toBe(colab + path);
   });
 

@@ -28,7 +28,7 @@ it.each([
   ['https://[ff02::1]/', 'own network'],
   ['https://[64:ff9b::a9fe:a9fe]/latest', 'own network'],
   ['https://[2002:a9fe:a9fe::1]/', 'own network'],
-])('of a server on the internet, %s is not asked', async (url, why) => {
+])('a server on the internet may not have %s asked', async (url, why) => {
   const refused: unknown = await assertMayAsk(new URL(url), outside).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'bad_origin', message: expect.stringContaining(why) });
   expect(String(refused)).not.toContain('secret@');
@@ -38,7 +38,7 @@ it.each([
   [outside, 'https://203.0.113.6/token'],
   ['http://127.0.0.1:3000/mcp', 'http://127.0.0.1:4000/token'],
   ['https://10.0.0.5/mcp', 'https://10.0.0.6/token'],
-])('of %s, %s may be asked', async (server, url) => {
+])('a server at %s may have %s asked', async (server, url) => {
   await expect(assertMayAsk(new URL(url), server)).resolves.toBeUndefined();
 });
 

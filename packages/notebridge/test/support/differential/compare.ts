@@ -6,21 +6,23 @@ import type { Lane } from './mirror-hosts.js';
 
 /** Messages that are on their way at once. */
 const width = 16;
-/** After this a message is held to be unanswered: longer than a machine with much else to do takes for any. Milliseconds. */
-const silenceMs = 60_000;
-
-/** What is not the same, a line each, though no known difference explains it. */
-export async function compareCell(cell: Cell, lanes: { direct: Lane; bridged: Lane }): Promise<string[]> {
+/**
+ * What is not the same, a line each, though no known difference explains it. What is not answered before the signal is one, and hides
+ * nothing else that differs.
+ */
+export async function compareCell(cell: Cell, lanes: { direct: Lane; bridged: Lane }, signal: AbortSignal): Promise<string[]> {
   const faults: string[] = [];
   const waiting = tableMessages.map((message, at) => ({ message, at })).filter(({ message }) => canSay(cell, message));
+  const over = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
   const next = async (): Promise<void> => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+    for (let one = waiting.shift(); one !== undefined && !signal.aborted; one = waiting.shift()) {
       const { message, at } = one;
-      const [straight, crossed] = await Promise.all([
+      const answers = Promise.all([
         exchange(lanes.direct, cell, { message, at, isBridged: false }),
         exchange(lanes.bridged, cell, { message, at, isBridged: true }),
       ]);
-      const fault = faultOf(cell, message, straight, crossed);
+      const pair = await Promise.race([answers, over]);
+      const fault = pair === undefined ? `${message.name}: no answer` : faultOf(cell, message, ...pair);
       if (fault !== undefined) faults.push(fault);
     }
   };
@@ -38,7 +40,7 @@ async function exchange(
   const id = `"m ${++lastId}"`;
   const text = toParams(cell, message, { at, isBridged });
   const request = (params: string): string => `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(message.method)},"params":${params}}`;
-  const members = membersOf(await answered(lane.send(request(text))));
+  const members = membersOf(await lane.send(request(text)));
   members.delete('jsonrpc');
   members.delete('id');
   const answer = toObjectText(members);
@@ -59,15 +61,6 @@ async function restOfList(lane: Lane, first: string, toRequest: (cursor: string)
   result.delete('nextCursor');
   result.set(key, `[${items.filter((some) => some !== '').join(',')}]`);
   return toObjectText(new Map([['result', toObjectText(result)]]));
-}
-
-/** What is never answered must not hide what else differs. */
-async function answered(answer: Promise<string>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const none = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('{"none":"no answer"}'), silenceMs);
-  });
-  return Promise.race([answer, none]).finally(() => clearTimeout(timer));
 }
 
 function toParams(
