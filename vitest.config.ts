@@ -22,7 +22,7 @@ export default defineConfig({
           // A test that leaves a child or a socket behind can't harm its neighbours.
           pool: 'forks',
           // Tests wait for browsers, kernels and time-outs about as long as they compute.
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 1 },
           ...(name === 'browser' ? { globalSetup: ['scripts/tests/shared-chromium.mjs'] } : {}),
         }),

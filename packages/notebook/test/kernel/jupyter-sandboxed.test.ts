@@ -11,7 +11,7 @@ import { type JupyterHarness, openJupyterHarness } from './support/jupyter-harne
 
 const missing = await whyNoSandbox();
 
-describe.skipIf(missing !== undefined)('a kernel of Jupyter in the sandbox: ipykernel', { timeout: 180_000 }, () => {
+describe.skipIf(missing !== undefined)('a kernel of Jupyter in the sandbox: ipykernel', { timeout: 180_000, tags: ['deep'] }, () => {
   describeKernel(() => openJupyterHarness({ sandbox: 'require', files: 'rw' }));
 });
 

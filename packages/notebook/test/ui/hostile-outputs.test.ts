@@ -64,7 +64,10 @@ describe('hostile content', () => {
     return file;
   }
 
-  it('comes to windows in the same cells, from whatever it came into the notebook', { timeout: 120_000, tags: ['P-621'] }, async () => {
+  it('comes to windows in the same cells, from whatever it came into the notebook', {
+    timeout: 120_000,
+    tags: ['deep', 'P-621'],
+  }, async () => {
     const opened = await greetingOf(await openNotebook(fromFile, content));
     for (const way of liveWays) {
       const made = await greetingOf(await openNotebook(way, content));

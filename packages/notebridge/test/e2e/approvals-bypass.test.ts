@@ -7,6 +7,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, openAtHub } from '../support/asked-agent.js';
 import { codeDoors } from '../support/code-mode.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { initialize } from '../support/mcp-http.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
@@ -126,16 +127,18 @@ said
 `;
 
 describe('code that an agent runs', () => {
-  it.each(codeDoors)(
-    'code at $name is told by a code that nobody approved its call; what only reads is made',
-    { tags: ['P-427'] },
-    async ({ open }) => {
-      await using agent = await open({ folder, servers: shop(), notebridge, args: [] });
-      const answer = await agent.execute({ code });
-      expect(JSON.stringify([answer.result, answer.texts])).toMatch(/not_approved.*not_approved/);
-      expect(calls()).toEqual([['read', {}]]);
-    },
-  );
+  for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern')) {
+    it.each(cells)(
+      'code at $name is told by a code that nobody approved its call; what only reads is made',
+      { tags: [...tags, 'P-427'] },
+      async ({ open }) => {
+        await using agent = await open({ folder, servers: shop(), notebridge, args: [] });
+        const answer = await agent.execute({ code });
+        expect(JSON.stringify([answer.result, answer.texts])).toMatch(/not_approved.*not_approved/);
+        expect(calls()).toEqual([['read', {}]]);
+      },
+    );
+  }
 
   it.each(['legacy', 'modern'] as const)(
     'has the person at its %s agent asked, who may approve for the session, that of later executions too',

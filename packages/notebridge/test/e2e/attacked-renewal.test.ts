@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { openLiar } from '../support/lying-server.js';
 import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
@@ -88,7 +89,10 @@ describe('a refresh token that is good for one use', () => {
     }
   });
 
-  it('is not used again and again where the server refuses what it brings: not by two hubs that hear of each other either', async () => {
+  it('is not used again and again where the server refuses what it brings: not by two hubs that hear of each other either', {
+    tags: ['deep'],
+    timeout: 400_000,
+  }, async () => {
     const { state, hub, servers, call } = await open();
     const second = await ServedHub.start({ servers, args: ['--notebook', 'none'] }, hub);
     onTestFinished(async () => void (await second.stop()));
@@ -103,32 +107,37 @@ describe('a refresh token that is good for one use', () => {
     expect(state.renewals).toBe(before);
     expect(state.stolen).toBe(false);
     // Some thirty programs, one after the other.
-  }, 400_000);
-
-  it.each<[string, (sent: string) => [number, unknown]]>([
-    ['an error with it', (sent) => [400, { error: 'invalid_request', error_description: sent }]],
-    ['a page with it', (sent) => [502, `<p>${sent}</p>`]],
-    ['it in place of JSON', (sent) => [200, sent.replace(/.*refresh_token=/, '')]],
-    ['it as a code', (sent) => [400, { error: sent }]],
-    ['it as a token of another shape', (sent) => [200, { access_token: { sent }, token_type: sent }]],
-    ['a line that is none', (sent) => [200, { access_token: `${sent}\r\nX: 1`, token_type: 'Bearer', expires_in: Number.MAX_VALUE }]],
-  ])('is in no answer, log or audit when the authorization server answers with %s', async (_, answer) => {
-    const { state, hub, call } = await open();
-    expect(await call()).toMatchObject({ success: true });
-    const secret = `refresh-${state.number}-secret`;
-    state.answer = answer;
-    state.good = 'ended';
-    const said = await call();
-    expect(said).toMatchObject({ success: false });
-    const { stdout, stderr } = await hub.run('servers', '--json');
-    const audit = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
-    expect(JSON.stringify(said) + hub.stderr + hub.stdout + audit + stdout + stderr).not.toMatch(
-      new RegExp(`${secret}|${secret.slice(0, 10)}`),
-    );
-    // The login goes on once the authorization server does.
-    state.answer = undefined;
-    expect(await call()).toMatchObject({ success: true });
   });
+
+  for (const { cells, tags } of coreAndDeep<[string, (sent: string) => [number, unknown]]>(
+    [
+      ['an error with it', (sent) => [400, { error: 'invalid_request', error_description: sent }]],
+      ['a page with it', (sent) => [502, `<p>${sent}</p>`]],
+      ['it in place of JSON', (sent) => [200, sent.replace(/.*refresh_token=/, '')]],
+      ['it as a code', (sent) => [400, { error: sent }]],
+      ['it as a token of another shape', (sent) => [200, { access_token: { sent }, token_type: sent }]],
+      ['a line that is none', (sent) => [200, { access_token: `${sent}\r\nX: 1`, token_type: 'Bearer', expires_in: Number.MAX_VALUE }]],
+    ],
+    (_, index) => index === 0,
+  )) {
+    it.each(cells)('is in no answer, log or audit when the authorization server answers with %s', { tags }, async (_, answer) => {
+      const { state, hub, call } = await open();
+      expect(await call()).toMatchObject({ success: true });
+      const secret = `refresh-${state.number}-secret`;
+      state.answer = answer;
+      state.good = 'ended';
+      const said = await call();
+      expect(said).toMatchObject({ success: false });
+      const { stdout, stderr } = await hub.run('servers', '--json');
+      const audit = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
+      expect(JSON.stringify(said) + hub.stderr + hub.stdout + audit + stdout + stderr).not.toMatch(
+        new RegExp(`${secret}|${secret.slice(0, 10)}`),
+      );
+      // The login goes on once the authorization server does.
+      state.answer = undefined;
+      expect(await call()).toMatchObject({ success: true });
+    });
+  }
 
   it('is kept where the authorization server is down for a while', async () => {
     const { state, call } = await open();

@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-228
 
 import { once } from 'node:events';

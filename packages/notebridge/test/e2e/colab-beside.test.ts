@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-324
 
 import { existsSync } from 'node:fs';

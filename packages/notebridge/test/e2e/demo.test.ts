@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-184
 
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
@@ -16,12 +15,12 @@ import { type Ending, programFile } from '../support/program.js';
 const run = promisify(execFile);
 const demo = fileURLToPath(new URL('../../../../examples/colab-demo.mjs', import.meta.url));
 
-it('the demo runs to its end', async () => {
+it('the demo runs to its end', { tags: ['deep'] }, async () => {
   const { stdout } = await runDemo();
   expect(stdout).toContain('Done: one agent session, one open, one reload, no restart.');
 });
 
-it('the demo runs without a browser too, and says so', async () => {
+it('the demo runs without a browser too, and says so', { tags: ['deep'] }, async () => {
   // A browser that is not there, on a machine that may have one.
   const { stdout } = await runDemo({ CHROMIUM_PATH: '/nonexistent/chromium' });
   expect(stdout).toContain('Node (no Chromium found; the same page code)');
@@ -61,7 +60,7 @@ describe('notebridge demo', () => {
   });
 
   it("--keep keeps the notebook, which Python's nbformat finds valid too, and says what to type next, each of which runs from any folder", {
-    tags: ['P-237'],
+    tags: ['deep', 'P-237'],
     timeout: 400_000,
   }, async () => {
     const python = await pythonWith(['nbformat']);
@@ -100,7 +99,7 @@ describe('notebridge demo', () => {
   });
 
   it('--json prints one object, and --browser opens a window that is there, whatever the settings of its user', {
-    tags: ['P-008'],
+    tags: ['deep', 'P-008'],
   }, async () => {
     const config = join(folder, 'broken.json');
     writeFileSync(config, '{');
@@ -151,7 +150,7 @@ describe('notebridge demo', () => {
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
   });
 
-  it('says which step failed, what was expected and what was found, with exit code 1', { tags: ['P-009'] }, async () => {
+  it('says which step failed, what was expected and what was found, with exit code 1', { tags: ['deep', 'P-009'] }, async () => {
     const demo = play([]);
     // A call is under way for as long as Python takes to start.
     await demo.said('→ run_code');
@@ -187,7 +186,7 @@ describe('notebridge demo', () => {
     240_000,
   );
 
-  it('a demo that is killed takes its processes with it', async () => {
+  it('a demo that is killed takes its processes with it', { tags: ['deep'] }, async () => {
     const demo = play([]);
     await demo.said('→ run_code');
     const others = await descendantsOf(demo.pid);

@@ -54,7 +54,7 @@ it('finds the server of this user, lists its notebooks, works in the one that is
   await until(async () => (await lab.read('found.ipynb')).cells.length === 2, 60_000);
 });
 
-it('takes the address of a notebook as the browser shows it, or its file', { timeout }, async () => {
+it('takes the address of a notebook as the browser shows it, or its file', { timeout, tags: ['deep'] }, async () => {
   await mkdir(join(lab.folder, 'a folder'), { recursive: true });
   await lab.write('a folder/named.ipynb', [codeCell('one', 'a = 1')]);
   const address = `${lab.baseUrl}lab/workspaces/auto-x/tree/a%20folder/named.ipynb?token=${lab.token}`;
@@ -74,7 +74,7 @@ it('takes the address of a notebook as the browser shows it, or its file', { tim
   });
 });
 
-it('no server is guessed where there are several', { timeout, tags: ['P-328'] }, async () => {
+it('no server is guessed where there are several', { timeout, tags: ['deep', 'P-328'] }, async () => {
   const second = { url: 'http://127.0.0.1:9/', pid: process.pid, token: 'some-other-token', root_dir: '/elsewhere', sock: '' };
   const file = join(lab.runtimeDir, `jpserver-${process.pid}.json`);
   await writeFile(file, JSON.stringify(second));
@@ -123,7 +123,7 @@ it('a notebook that is open in JupyterLab and in the built-in notebook at once h
 
 it('a run whose process was killed is answered with what is known: whether its kernel still runs code', {
   timeout,
-  tags: ['P-310'],
+  tags: ['deep', 'P-310'],
 }, async () => {
   await lab.write('killed.ipynb', [
     codeCell('one', 'import os, time\nkept = 41\nprint("on")\nwhile not os.path.exists("go"): time.sleep(0.1)'),

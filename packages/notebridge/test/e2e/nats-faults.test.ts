@@ -100,7 +100,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
   });
 
   it('a cluster of three of which each server is killed in turn: no write is lost, none is made twice, watches go on', {
-    tags: ['P-535'],
+    tags: ['deep', 'P-535'],
   }, async () => {
     const nats = await startNats({ cluster: 3 });
     const hubs = await Promise.all(nats.urls.map((url) => joinNats(nats, { urls: [url, ...nats.urls] })));

@@ -1,5 +1,3 @@
-// @module-tag deep
-
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +25,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
 
   it('runs on when the agent is killed in the middle of a call, and the next one picks the run up', {
     timeout: slow,
-    tags: ['P-270'],
+    tags: ['deep', 'P-270'],
   }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
@@ -100,7 +98,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(readdirSync(home.stateDir).filter((name) => /sock|json$|url|lock/.test(name))).toEqual(['notebook-ids.json']);
   });
 
-  it('is another one for each agent without a file, which ends with its agent', { timeout: slow }, async () => {
+  it('is another one for each agent without a file, which ends with its agent', { timeout: slow, tags: ['deep'] }, async () => {
     await using home = new SharedHome();
     const first = await Program.open({ args: ['--notebook', 'local'], env: home.env });
     await using second = await Program.open({ args: ['--notebook', 'local'], env: home.env });
@@ -110,7 +108,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
   });
 
-  it('is not opened by a relative name where the agent host gives no folder, and that says what to do', async () => {
+  it('is not opened by a relative name where the agent host gives no folder, and that says what to do', { tags: ['deep'] }, async () => {
     for (const args of [
       ['--notebook', 'work.ipynb'],
       ['notebook', 'work.ipynb'],
@@ -124,7 +122,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
 
   it('a notebook of a hub is joined by an agent of stdio, and its window’s address stands in a private file', {
     timeout: slow,
-    tags: ['P-225'],
+    tags: ['deep', 'P-225'],
   }, async () => {
     await using home = new SharedHome();
     const file = home.path('work.ipynb');
@@ -142,7 +140,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     await hub.close();
   });
 
-  it('is ended by its id, and what it was doing is said', { timeout: slow, tags: ['P-229'] }, async () => {
+  it('is ended by its id, and what it was doing is said', { timeout: slow, tags: ['deep', 'P-229'] }, async () => {
     await using home = new SharedHome();
     const open = (name: string) => Program.open({ args: ['--notebook', home.path(name)], env: home.env, name: 'The agent' });
     await using left = await open('left.ipynb');
@@ -168,7 +166,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(await stop('all')).toMatchObject({ ending: 0, stdout: `Ended: nb2 ${home.path('right.ipynb')}\n` });
   });
 
-  it('a notebook that would be lost is not ended without --force', { timeout: slow, tags: ['P-229'] }, async () => {
+  it('a notebook that would be lost is not ended without --force', { timeout: slow, tags: ['deep', 'P-229'] }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'local'], env: home.env });
     await agent.callTool('add_text_cell', { cellIndex: 0, content: 'in no file' });
@@ -199,7 +197,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
 
   it('goes on with its kernel when an agent joins that asked for another one, which is told so once', {
     timeout: slow,
-    tags: ['P-336'],
+    tags: ['deep', 'P-336'],
   }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
@@ -210,7 +208,10 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(JSON.stringify(await second.callTool('get_cells'))).not.toContain('was not used');
   });
 
-  it('a notebook with --standalone is held by the agent’s own process, and is nobody else’s', { timeout: slow }, async () => {
+  it('a notebook with --standalone is held by the agent’s own process, and is nobody else’s', {
+    timeout: slow,
+    tags: ['deep'],
+  }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using alone = await Program.open({ args: [...args, '--standalone'], env: home.env });

@@ -92,7 +92,10 @@ describe('the slots of pages', () => {
     expect(first.socket.readyState).toBe(1);
   });
 
-  it('keep to a few tokens for a page that comes back 1,000 times, and to one file', { tags: ['P-290'], timeout: 120_000 }, async () => {
+  it('keep to a few tokens for a page that comes back 1,000 times, and to one file', {
+    tags: ['deep', 'P-290'],
+    timeout: 120_000,
+  }, async () => {
     const server = await servers.open();
     let { token } = (await server.open(ownPage('p'))).slot;
     for (let times = 0; times < 1000; times++) token = await visit(server, token);

@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-135
 // @module-tag P-178
 // @module-tag P-179

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-353
 
 import type { JsonObject } from '@notebridge/kit/json';

@@ -286,7 +286,7 @@ describe('a notebook of another hub', () => {
 describe('2,000 pages of a cluster', () => {
   it('pages that lose their hub at once come to another, for four writes each, and no more than 2 KB in the store', {
     timeout: 600_000,
-    tags: ['P-572'],
+    tags: ['deep', 'P-572'],
   }, async () => {
     await using cluster = new PageHubs(1);
     const [a, b] = [await cluster.add('a'), await cluster.add('b')];
