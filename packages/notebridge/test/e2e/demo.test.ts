@@ -169,7 +169,7 @@ describe('notebridge demo', () => {
     ['SIGTERM', 143],
   ] as const)(
     'ends cleanly by %s in the middle, with no process and no file left',
-    async (signal, code) => {
+    { tags: ['deep'], timeout: 240_000 }, async (signal, code) => {
       const demo = play([]);
       await demo.said('→ run_code');
       const others = await descendantsOf(demo.pid);
@@ -183,7 +183,6 @@ describe('notebridge demo', () => {
       await untilGone(others);
       expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
     },
-    240_000,
   );
 
   it('a demo that is killed takes its processes with it', { tags: ['deep'] }, async () => {
