@@ -16,18 +16,17 @@ export default defineConfig({
   test: {
     projects: [
       // They open no program of their own, so they need none: one thread runs many files, and a module is loaded once for all.
-      project('unit', { pool: 'threads', isolate: false, maxWorkers: availableParallelism(), sequence: { groupOrder: 0 } }),
+      project('unit', { pool: 'threads', isolate: false }),
       ...(['process', 'outside', 'browser'] as const).map((name) =>
         project(name, {
           // A test that leaves a child or a socket behind can't harm its neighbours.
           pool: 'forks',
-          // Tests wait for browsers, kernels and time-outs about as long as they compute.
-          maxWorkers: 2 * availableParallelism(),
-          sequence: { groupOrder: 1 },
           ...(name === 'browser' ? { globalSetup: ['scripts/tests/shared-chromium.mjs'] } : {}),
         }),
       ),
     ],
+    // Tests wait for browsers, kernels and time-outs about as long as they compute.
+    maxWorkers: 2 * availableParallelism(),
     // Fails the file that leaves a process, a port, a temporary file, a timer or another handle behind.
     setupFiles: [leakCheck],
     // No file is begun after `NOTEBRIDGE_TESTS_UNTIL`.

@@ -41,7 +41,7 @@ describe('the keyboard', () => {
     expect(faults).toEqual([]);
   });
 
-  it('walks with the arrows from one editor into the next', drivesBrowser, async () => {
+  it('walks with the arrows from one editor into the next', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const { page, press, host } = await open('one', 'two');
     await press('Enter', 'Control+End', 'ArrowDown');
     await page.keyboard.type('x');
@@ -66,7 +66,7 @@ describe('the keyboard', () => {
     expect(sourcesOf(host)).toEqual(['print a', 'print b', 'print c', '']);
   });
 
-  it('runs what was typed, not what the host had', drivesBrowser, async () => {
+  it('runs what was typed, not what the host had', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const { page, press, host } = await open('');
     await press('Enter');
     await page.keyboard.type('print typed');
@@ -92,7 +92,7 @@ describe('the keyboard', () => {
     expect(host.document.cells.length).toBe(3);
   });
 
-  it('changes the type, cuts, copies and pastes with outputs', drivesBrowser, async () => {
+  it('changes the type, cuts, copies and pastes with outputs', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const { page, press, host } = await open('print hello', 'two');
     await press('Control+Enter');
     await page.locator('.stream-output').waitFor();
@@ -144,7 +144,7 @@ describe('the keyboard', () => {
     expect(faults).toEqual([]);
   });
 
-  it('reaches every tool with Tab, from the cell onwards', drivesBrowser, async () => {
+  it('reaches every tool with Tab, from the cell onwards', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const { page, press } = await open('one');
     await page.locator('.cell').focus();
     const names: string[] = [];

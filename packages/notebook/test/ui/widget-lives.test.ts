@@ -79,7 +79,7 @@ describe('widgets, and what becomes of them', () => {
     expect(faults).toEqual([]);
   });
 
-  it('join again when the connection was lost', { ...slow, tags: ['P-252'] }, async () => {
+  it('join again when the connection was lost', { ...slow, tags: ['deep', 'P-252'] }, async () => {
     const { cellId } = await run(host, 'number = w.IntText(1)\nnumber');
     const { page } = await stage.window(host, {}, () => {
       const { WebSocket } = window;
@@ -101,7 +101,10 @@ describe('widgets, and what becomes of them', () => {
     await waitForValue(host, 'number.value', '3');
   });
 
-  it('widgets of packages with code of their own are named, and what stands beside them works', { ...slow, tags: ['P-254'] }, async () => {
+  it('widgets of packages with code of their own are named, and what stands beside them works', {
+    ...slow,
+    tags: ['deep', 'P-254'],
+  }, async () => {
     const { cellId } = await run(
       host,
       `
@@ -151,7 +154,7 @@ w.VBox([w.HTML(bad), w.IntSlider(description="<img src=x onerror=document.title=
     expect(await askKernel(host, 'target.value')).toBe('7');
   });
 
-  it('fit 360 pixels and follow the theme', slow, async () => {
+  it('fit 360 pixels and follow the theme', { ...slow, tags: ['deep'] }, async () => {
     const { cellId } = await run(
       host,
       `
@@ -179,7 +182,7 @@ w.VBox(wide)`,
     }
   });
 
-  it('are text in a page that is exported', { ...slow, tags: ['P-253'] }, async () => {
+  it('are text in a page that is exported', { ...slow, tags: ['deep', 'P-253'] }, async () => {
     await run(host, 'w.IntSlider(value=12)');
     const { page } = await stage.window(host);
     await page.locator('iframe').waitFor();

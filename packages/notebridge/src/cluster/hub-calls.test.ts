@@ -74,7 +74,7 @@ describe('ExchangedCalls', () => {
   });
 
   it('bring progress, log lines and the answers to questions in order, and 10 MB each way, over a bad bus', {
-    tags: ['P-520'],
+    tags: ['deep', 'P-520'],
   }, async () => {
     for (let seed = 1; seed <= 2; seed++) {
       const { time, bus, serve, call } = createCallingHubs({ seed });

@@ -96,7 +96,7 @@ async function startLogin({ ca, proxy }: { ca: string; proxy: string }, launch: 
   return { shown, stderr: program.stderr };
 }
 
-it('a server on the internet is logged in at, where nothing is wrong', async () => {
+it('a server on the internet is logged in at, where nothing is wrong', { tags: ['deep'] }, async () => {
   const { shown, stderr } = await startLogin(await openInternet(answering({})));
   expect(shown, stderr).toEqual([expect.stringContaining(`${far}/authorize?`)]);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { type BrokerFile, brokerFileIn, brokersIn, isAlive, SharedHome, until } from '../support/broker.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { pauseProcess } from '../support/pause-process.js';
 import { Program, programFile, runProgram } from '../support/program.js';
 import { statusOf } from '../support/raw-handshake.js';
@@ -49,24 +50,33 @@ describe.runIf(process.platform === 'linux')('brokers that race', () => {
 });
 
 describe.runIf(process.platform === 'linux')('the broker’s file', () => {
-  it.each<[string, string | ((home: SharedHome) => Partial<BrokerFile> & { processStart?: string })]>([
-    ['empty', ''],
-    ['half a file', '{"kind":"broker","addr'],
-    ['no object', '[1]'],
-    ['bytes', '\0\u{fffd}\u{1}'],
-    ['of a process that has ended', () => ({ pid: 4_194_300 })],
-    ['of a process whose number was given again', () => ({ pid: process.pid, processStart: '1' })],
-    ['of an address that is none', () => ({ address: 'ftp:somewhere' })],
-    ['of a socket that is not there', (home) => ({ address: `unix:${join(home.stateDir, 'host-1.sock')}` })],
-    ['of a secret that is too short', () => ({ secret: 's' })],
-  ])('a file that is %s keeps no agent from its notebook', { timeout: slow, tags: ['P-284'] }, async (_, content) => {
-    await using home = new SharedHome();
-    mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
-    const whole = { kind: 'broker', address: 'tcp:1', secret: 's'.repeat(43), pid: process.pid, startedAt: 1, version: '0.1.0' };
-    const text = typeof content === 'string' ? content : JSON.stringify({ ...whole, ...content(home) });
-    writeFileSync(brokerFileIn(home.stateHome), text, { mode: 0o600 });
-    await expectServed(home);
-  });
+  for (const { cells, tags } of coreAndDeep<[string, string | ((home: SharedHome) => Partial<BrokerFile> & { processStart?: string })]>(
+    [
+      ['empty', ''],
+      ['half a file', '{"kind":"broker","addr'],
+      ['no object', '[1]'],
+      ['bytes', '\0\u{fffd}\u{1}'],
+      ['of a process that has ended', () => ({ pid: 4_194_300 })],
+      ['of a process whose number was given again', () => ({ pid: process.pid, processStart: '1' })],
+      ['of an address that is none', () => ({ address: 'ftp:somewhere' })],
+      ['of a socket that is not there', (home) => ({ address: `unix:${join(home.stateDir, 'host-1.sock')}` })],
+      ['of a secret that is too short', () => ({ secret: 's' })],
+    ],
+    (_, index) => index % 4 === 0,
+  )) {
+    it.each(cells)(
+      'a file that is %s keeps no agent from its notebook',
+      { timeout: slow, tags: [...tags, 'P-284'] },
+      async (_, content) => {
+        await using home = new SharedHome();
+        mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
+        const whole = { kind: 'broker', address: 'tcp:1', secret: 's'.repeat(43), pid: process.pid, startedAt: 1, version: '0.1.0' };
+        const text = typeof content === 'string' ? content : JSON.stringify({ ...whole, ...content(home) });
+        writeFileSync(brokerFileIn(home.stateHome), text, { mode: 0o600 });
+        await expectServed(home);
+      },
+    );
+  }
 
   it.skipIf(smallDisk.launch === undefined)(
     'a file that cannot be written, because the disk is full, is said with what to do; with space the next call works',

@@ -18,7 +18,7 @@ const nobody = { request: () => Promise.reject(new Error('nothing')), notify: ()
 describe.runIf(process.platform === 'linux')('a process that holds notebooks, or an agent, that is stopped', () => {
   it('is named to who would join it; calls end, none starts beside it, and it goes on', {
     timeout: slow,
-    tags: ['P-245', 'P-332'],
+    tags: ['deep', 'P-245', 'P-332'],
   }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];

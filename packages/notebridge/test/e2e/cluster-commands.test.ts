@@ -131,7 +131,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
 
   it('a hub that cannot join says why and where, and what keeps it out once NATS is there', {
     timeout: 240_000,
-    tags: ['P-609'],
+    tags: ['deep', 'P-609'],
   }, async () => {
     await using away = await Nats.start({ config: { authorization: { user: 'hub', password: 'password' } } });
     await away.nodes[0]?.kill();

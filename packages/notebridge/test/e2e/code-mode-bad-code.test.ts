@@ -37,7 +37,10 @@ describe('code that goes wrong', () => {
     expect(await run('before')).toMatchObject({ status: 'ok', result: '5' });
   });
 
-  it('code that swallows the interrupt loses its Python, and the next call has a new one', { tags: ['P-392'], timeout: slow }, async () => {
+  it('code that swallows the interrupt loses its Python, and the next call has a new one', {
+    tags: ['deep', 'P-392'],
+    timeout: slow,
+  }, async () => {
     const code = 'lost = 1\nwhile True:\n    try:\n        while True: pass\n    except BaseException:\n        pass';
     const answer = await run(code, { timeout_seconds: 1 });
     expect(answer).toMatchObject({ status: 'timeout', isError: true });
@@ -79,7 +82,7 @@ describe('code that goes wrong', () => {
     expect(await run('1 + 1')).toMatchObject({ result: '2' });
   });
 
-  it('10,000 tool calls end at the limit, as errors of the code', { tags: ['P-392'] }, async () => {
+  it('10,000 tool calls end at the limit, as errors of the code', { tags: ['deep', 'P-392'] }, async () => {
     const code = `
 import asyncio
 from generated.mcp.calls import count

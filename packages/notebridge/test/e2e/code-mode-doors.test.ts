@@ -8,7 +8,8 @@ import { installedServer } from '../support/served-hub.js';
 
 const slow = 240_000;
 
-describe.each(codeDoors)('code mode over $name', ({ open, hasSession }) => {
+for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern')) {
+describe.each(cells)('code mode over $name', { tags }, ({ open, hasSession }) => {
   let folder: string;
   let agent: CodeAgent;
   beforeAll(async () => {
@@ -54,6 +55,7 @@ texts = [read["content"] for read in await asyncio.gather(*(read_text_file(path=
 total = await get_sum(a=len(texts[0]), b=len(texts[1]) + len(texts[2]))
 await create_entities(entities=[{"name": name, "entityType": "file", "observations": [text]} for name, text in zip(names, texts)])
 total`;
+import { coreAndDeep } from '../support/core-and-deep.js';
     const { status, result, calls, texts } = await agent.execute({ code });
     expect({ status, calls, texts }).toMatchObject({ status: 'ok', calls: 6 });
     expect(String(result)).toContain('30');
@@ -100,3 +102,4 @@ total`;
     expect(await agent.execute({ run_id: started.runId })).toEqual(ended);
   });
 });
+}

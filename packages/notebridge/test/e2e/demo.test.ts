@@ -169,7 +169,8 @@ describe('notebridge demo', () => {
     ['SIGTERM', 143],
   ] as const)(
     'ends cleanly by %s in the middle, with no process and no file left',
-    { tags: ['deep'], timeout: 240_000 }, async (signal, code) => {
+    { tags: ['deep'], timeout: 240_000 },
+    async (signal, code) => {
       const demo = play([]);
       await demo.said('→ run_code');
       const others = await descendantsOf(demo.pid);

@@ -185,7 +185,10 @@ describe('every method, from everybody', () => {
     }
   });
 
-  it('each route of the tool proxy and of the owner’s door does what the table says', { timeout: startMs, tags: ['P-125'] }, async () => {
+  it('each route of the tool proxy and of the owner’s door does what the table says', {
+    timeout: startMs,
+    tags: ['deep', 'P-125'],
+  }, async () => {
     const call = (path: string): [string, JsonObject] => [`/api/v1/mcp/proxy/${path}`, { arguments: { at: path } }];
     /** Who is answered; everybody else is refused. */
     const routes: [string, JsonObject | undefined, string[]][] = [

@@ -226,7 +226,7 @@ describe('a server of the legacy era', () => {
 
   it('a server that one agent stalls by cancelling in a loop serves the others in turn, and refuses that one for a while', {
     timeout: 120_000,
-    tags: ['P-399'],
+    tags: ['deep', 'P-399'],
   }, async () => {
     // For twice as long it is refused, longer than the server takes to start anew on a busy machine.
     const cancelledCallMs = 3000;

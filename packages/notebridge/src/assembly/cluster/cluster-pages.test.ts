@@ -84,7 +84,7 @@ describe('a page of a cluster', () => {
   });
 
   it('goes on at another hub when only its connection broke, and comes back; a call that waits for it follows it, and is made once', {
-    tags: ['P-566'],
+    tags: ['deep', 'P-566'],
   }, async () => {
     const { a, b, c, held, counting } = await start();
     const agents = [c, a, b, b, a];
@@ -146,7 +146,7 @@ describe('a page of a cluster', () => {
     expect(cluster.memory.counts.writes - writes).toBeLessThan(100);
   });
 
-  it('is asked to dial again while a hub cannot know who has it', { tags: ['P-569'] }, async () => {
+  it('is asked to dial again while a hub cannot know who has it', { tags: ['deep', 'P-569'] }, async () => {
     const { b, held, counting } = await start();
     await b.told(() => b.pages.knows(digestOf(counting.token)));
     b.link.setCut(true);
