@@ -39,7 +39,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await page.getByRole('link', { name: 'Try it out' }).first().waitFor();
   });
 
-  for (const { cells, tags } of coreAndDeep(
+  for (const { cells, tags } of coreAndDeep<[string, number]>(
     [
       ['escapes', 800_000],
       ['hidden', 2_500_000],
@@ -52,26 +52,19 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     ],
     (_, index) => index % 4 === 0,
   )) {
-    it.each(cells)(
-      'does not stand still over a result with %s',
-      {
-        tags,
-        timeout: async (kind, n) => {
-          await using tab = await ConsoleTab.open(browser, hub);
-          const { page } = tab;
-          await hub.call('evil', 'big', { kind, n }, hub.ownerToken);
-          // Not by the list's first link: until the page has heard of this call, that is the one before.
-          const { calls } = (await (await hub.request('/api/v1/hub/calls?limit=1', { token: hub.ownerToken })).json()) as CallsAnswer;
-          await tab.go(`#/calls/${calls[0]?.id}`);
-          const result = page.getByRole('region', { name: 'Result' });
-          if (kind === 'deep') await result.getByText(/not kept/i).waitFor();
-          else await result.getByLabel('As it came').setChecked(kind !== 'blocks' && kind !== 'image');
-          await page.getByRole('link', { name: 'Overview', exact: true }).click();
-          await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-        },
-      },
-      drivesBrowser,
-    );
+    it.each(cells)('does not stand still over a result with %s', { ...drivesBrowser, tags }, async (kind, n) => {
+      await using tab = await ConsoleTab.open(browser, hub);
+      const { page } = tab;
+      await hub.call('evil', 'big', { kind, n }, hub.ownerToken);
+      // Not by the list's first link: until the page has heard of this call, that is the one before.
+      const { calls } = (await (await hub.request('/api/v1/hub/calls?limit=1', { token: hub.ownerToken })).json()) as CallsAnswer;
+      await tab.go(`#/calls/${calls[0]?.id}`);
+      const result = page.getByRole('region', { name: 'Result' });
+      if (kind === 'deep') await result.getByText(/not kept/i).waitFor();
+      else await result.getByLabel('As it came').setChecked(kind !== 'blocks' && kind !== 'image');
+      await page.getByRole('link', { name: 'Overview', exact: true }).click();
+      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    });
   }
 
   it('has arguments typed as JSON where a form would have thousands of fields, or odd names', drivesBrowser, async () => {
