@@ -26,7 +26,7 @@ async function refusalOf(notebook: OpenNotebook, name: string, args: unknown) {
 beforeAll(preparePython, pythonTimeoutMs);
 
 describe('the tools', () => {
-  it("have Colab's seven, with the same arguments", () => {
+  it("have Colab's seven, with the same arguments", { tags: ['deep'] }, () => {
     const { tools } = open();
     const shape = (schema: { properties?: unknown; required?: unknown }) => {
       const properties = Object.entries(schema.properties as Record<string, { description?: string }>).filter(
@@ -57,7 +57,7 @@ describe('the tools', () => {
     ]);
   });
 
-  it('write a notebook that a person sees grow, and that nbformat accepts', async () => {
+  it('write a notebook that a person sees grow, and that nbformat accepts', { tags: ['deep'] }, async () => {
     const { session, call } = open();
     const { value } = await call('add_code_cell', { cellIndex: 0, language: 'python', code: 'print("a")\n6 * 7' });
     const { newCellId } = value as { newCellId: string };
@@ -81,7 +81,7 @@ describe('the tools', () => {
     expect(session.document.cells).toHaveLength(1);
   });
 
-  it('read ranges of cells as Colab does', async () => {
+  it('read ranges of cells as Colab does', { tags: ['deep'] }, async () => {
     const { call } = open(['a', 'b', 'c']);
     const sources = async (args: object) =>
       ((await call('get_cells', args)).value as { cells: { source: string[] }[] }).cells.map(({ source }) => source.join(''));
@@ -91,7 +91,7 @@ describe('the tools', () => {
     expect(await refusalOf(open(), 'get_cells', { cellIndexStart: 2, cellIndexEnd: 1 })).toMatchObject({ code: 'bad_arguments' });
   });
 
-  it('add, run and answer in one call', async () => {
+  it('add, run and answer in one call', { tags: ['deep'] }, async () => {
     const { session, call } = open(['x = 2']);
     const { value, isError } = await call('run_code', { code: 'print("a")\nraise("ValueError", "no")', cellIndex: 0 });
     const { id } = session.document.cells[0] ?? {};
@@ -109,7 +109,7 @@ describe('the tools', () => {
     expect(session.document.cells).toHaveLength(3);
   });
 
-  it('give images as blocks, and name them in the text', async () => {
+  it('give images as blocks, and name them in the text', { tags: ['deep'] }, async () => {
     const { call } = open([], { maxImages: 1 });
     const { value, images } = await call('run_code', {
       code: 'image()\ndisplay("image/svg+xml", "<svg/>")\nimage()\ndisplay("image/jpeg", "no base64!")',
@@ -138,7 +138,7 @@ describe('the tools', () => {
     });
   });
 
-  it('tell the last printed line while code runs, not too often, and the last one always', async () => {
+  it('tell the last printed line while code runs, not too often, and the last one always', { tags: ['deep'] }, async () => {
     const { session, kernel, call } = open(['print("one")\nwrite("two\\nthr")\nwrite("ee")\nwait()'], { progressIntervalMs: 1 });
     const lines: string[] = [];
     let hearThird: () => void = () => {};
@@ -158,7 +158,7 @@ describe('the tools', () => {
     expect(lines).toEqual(['one', 'three']);
   });
 
-  it('interrupt the kernel when the call is cancelled', async () => {
+  it('interrupt the kernel when the call is cancelled', { tags: ['deep'] }, async () => {
     const { session, call } = open(['forever()']);
     const stop = new AbortController();
     const busy = whenBusy(session.kernel);
@@ -169,7 +169,7 @@ describe('the tools', () => {
     expect(session.kernel.state).toBe('idle');
   });
 
-  it('interrupt and restart', async () => {
+  it('interrupt and restart', { tags: ['deep'] }, async () => {
     const { session, call } = open(['x = 1\nforever()']);
     expect((await call('interrupt_execution')).value).toEqual({ interrupted: null });
     const busy = whenBusy(session.kernel);
@@ -184,7 +184,7 @@ describe('the tools', () => {
     expect((await call('run_code', { code: 'x' })).value).toMatchObject({ status: 'error', execution_count: 1 });
   });
 
-  it('tell about the notebook', async () => {
+  it('tell about the notebook', { tags: ['deep'] }, async () => {
     const { session, call } = open(['forever()', '1']);
     session.document.update('c1', '2', { by: bot });
     const busy = whenBusy(session.kernel);
@@ -263,7 +263,7 @@ describe('a tool that cannot do what it is asked', () => {
       { cellIndex: 0, language: 'r', code: '' },
       'The kernel of this notebook runs python, not r. Add the cell with language "python".',
     ],
-  ])('names the argument: %s %j', async (name, args, message) => {
+  ])('names the argument: %s %j', { tags: ['deep'] }, async (name, args, message) => {
     expect(await refusalOf(open(['a']), name, args)).toMatchObject({ code: 'bad_arguments', message });
   });
 
@@ -286,10 +286,14 @@ describe('a tool that cannot do what it is asked', () => {
     expect((await notebook.call('update_cell', { cellId: 'c0', content: 'x', expected_rev: 2 })).isError).toBe(false);
   });
 
-  it.each(['update_cell', 'delete_cell', 'move_cell', 'run_code_cell'])('lists near ids for one that is not there: %s', async (name) => {
-    const more = { update_cell: { content: '' }, move_cell: { cellIndex: 0 } }[name] ?? {};
-    expect(await refusalOf(open(['a']), name, { cellId: 'c', ...more })).toMatchObject({ code: 'unknown_cell', near: ['c0'] });
-  });
+  it.each(['update_cell', 'delete_cell', 'move_cell', 'run_code_cell'])(
+    'lists near ids for one that is not there: %s',
+    { tags: ['deep'] },
+    async (name) => {
+      const more = { update_cell: { content: '' }, move_cell: { cellIndex: 0 } }[name] ?? {};
+      expect(await refusalOf(open(['a']), name, { cellId: 'c', ...more })).toMatchObject({ code: 'unknown_cell', near: ['c0'] });
+    },
+  );
 
   it('refuses to write or run while the notebook is read-only, until the person allows it', { tags: ['P-106', 'P-112'] }, async () => {
     const notebook = open(['a'], { readOnly: true });
@@ -306,19 +310,19 @@ describe('a tool that cannot do what it is asked', () => {
     expect((await notebook.call('delete_cell', { cellId: 'c0' })).isError).toBe(false);
   });
 
-  it('says that a text cell cannot be run', async () => {
+  it('says that a text cell cannot be run', { tags: ['deep'] }, async () => {
     const notebook = open(['a']);
     notebook.session.document.setType('c0', 'markdown', { by: ann });
     expect(await refusalOf(notebook, 'run_code_cell', { cellId: 'c0' })).toMatchObject({ code: 'not_code_cell' });
   });
 
-  it('names the new cell of run_code even if the kernel does not start', async () => {
+  it('names the new cell of run_code even if the kernel does not start', { tags: ['deep'] }, async () => {
     const notebook = open([], { kernel: new TinyKernel({ startFaults: ['no memory'] }) });
     const refusal = await refusalOf(notebook, 'run_code', { code: '1' });
     expect(refusal).toMatchObject({ code: 'kernel_failed', newCellId: notebook.session.document.cells[0]?.id });
   });
 
-  it('keeps a fault of ours to itself, and reports it to the host', async () => {
+  it('keeps a fault of ours to itself, and reports it to the host', { tags: ['deep'] }, async () => {
     const faults: unknown[] = [];
     const notebook = open(['a'], { onFault: (error) => faults.push(error) });
     Object.defineProperty(notebook.kernel, 'info', { get: fail });

@@ -12,7 +12,7 @@ import { until } from './support/until.js';
 import { openWindow } from './support/window.js';
 
 describe('a host', () => {
-  it('a notebook without a window is driven by agents, and its file is a valid notebook', async () => {
+  it('a notebook without a window is driven by agents, and its file is a valid notebook', { tags: ['deep'] }, async () => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const host = await startHost({ file: path });
     expect(host.tools.map(({ name }) => name)).toContain('run_code');
@@ -23,14 +23,14 @@ describe('a host', () => {
     expect(parseNotebook(text).notebook.cells).toMatchObject([{ source: 'image()\n1+1', executionCount: 1 }]);
   });
 
-  it('starts no kernel until somebody runs or looks', async () => {
+  it('starts no kernel until somebody runs or looks', { tags: ['deep'] }, async () => {
     const host = await startHost();
     expect(host.session.kernel.state).toBe('starting');
     await openWindow(host.url);
     await until(() => host.session.kernel.state === 'idle');
   });
 
-  it('names tools that are near an unknown one', async () => {
+  it('names tools that are near an unknown one', { tags: ['deep'] }, async () => {
     const host = await startHost();
     await expect(host.callTool('run_cod', {})).rejects.toMatchObject({
       code: 'unknown_tool',
@@ -66,7 +66,7 @@ describe('a host', () => {
     expect(await readFile(path, 'utf8')).toContain('so far');
   });
 
-  it('closed before it is started, or never started, leaves nothing', async () => {
+  it('closed before it is started, or never started, leaves nothing', { tags: ['deep'] }, async () => {
     const host = createNotebookHost({ kernel: new TinyKernel() });
     await host.close();
     const folder = await temporaryFolder();
@@ -77,7 +77,7 @@ describe('a host', () => {
     expect(await readdir(folder)).toEqual(['a.ipynb']);
   });
 
-  it('leaves nothing behind when its port is taken', async () => {
+  it('leaves nothing behind when its port is taken', { tags: ['deep'] }, async () => {
     const folder = await temporaryFolder();
     const first = await startHost();
     const kernel = new TinyKernel();
@@ -107,7 +107,7 @@ describe('a host', () => {
     await window.ask({ do: 'insert', index: 0, cellType: 'code', source: '1' });
   });
 
-  it('keeps the token out of what it logs', async () => {
+  it('keeps the token out of what it logs', { tags: ['deep'] }, async () => {
     const lines: string[] = [];
     const log = (message: string, fields?: object) => void lines.push(message + JSON.stringify(fields ?? {}));
     const host = await startHost({ logger: { debug: log, info: log, warn: log, error: log } });
@@ -120,7 +120,7 @@ describe('a host', () => {
 });
 
 describe('2,000 cells', () => {
-  it('open, reach a window, are edited and saved without delay', async () => {
+  it('open, reach a window, are edited and saved without delay', { tags: ['deep'] }, async () => {
     const path = join(await temporaryFolder(), 'large.ipynb');
     const cells = Array.from({ length: 2000 }, (_, index) => ({
       id: `cell-${index}`,

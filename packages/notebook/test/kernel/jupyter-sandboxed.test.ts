@@ -35,7 +35,7 @@ describe.skipIf(missing !== undefined)('in the sandbox', { timeout: 180_000 }, (
       .map(({ text, data, ename, evalue }) => text ?? (data as { [type: string]: unknown })?.['text/plain'] ?? `${ename}: ${evalue}`)
       .join('');
 
-  test('it says so, and what of the folder code may read', () => {
+  test('it says so, and what of the folder code may read', { tags: ['deep'] }, () => {
     expect(harness.kernel.layers).toEqual([
       {
         name: 'operating system',
@@ -45,7 +45,7 @@ describe.skipIf(missing !== undefined)('in the sandbox', { timeout: 180_000 }, (
     ]);
   });
 
-  test('everyday cells work: files of the folder, a shell, a figure, a data frame, a question', async () => {
+  test('everyday cells work: files of the folder, a shell, a figure, a data frame, a question', { tags: ['deep'] }, async () => {
     expect(textOf(await run('open("below/data.csv").read()'))).toBe("'a,b\\n1,2\\n'");
     expect(textOf(await run('!ls && echo from a shell'))).toMatch(/below\s+from a shell/);
     expect(textOf(await run('import pandas; pandas.read_csv("below/data.csv").sum().sum()'))).toMatch(/3/);
@@ -55,7 +55,7 @@ describe.skipIf(missing !== undefined)('in the sandbox', { timeout: 180_000 }, (
     expect(textOf(await run('input("name? ")', 'somebody'))).toContain("'somebody'");
   });
 
-  test('nothing is written to the folder, and what is written elsewhere is gone with the kernel', async () => {
+  test('nothing is written to the folder, and what is written elsewhere is gone with the kernel', { tags: ['deep'] }, async () => {
     expect(textOf(await run('open("new", "w")'))).toMatch(/Read-only file system/);
     expect(textOf(await run('open("/tmp/kept", "w").write("x")'))).toBe('1');
     await harness.kernel.restart();
@@ -83,6 +83,7 @@ test('files are refused where there is no sandbox that would keep it', { tags: [
 
 test.skipIf(missing !== undefined)(
   'files "none" shows nothing of the folder, "rw" lets it be written to',
+  { tags: ['deep'], timeout: 60_000 },
   async () => {
     for (const files of ['none', 'rw'] as const) {
       const harness = await openJupyterHarness({ sandbox: 'require', files });
@@ -103,7 +104,6 @@ test.skipIf(missing !== undefined)(
       rmSync(harness.folder, { recursive: true, force: true });
     }
   },
-  60_000,
 );
 
 test.skipIf(missing !== undefined)(

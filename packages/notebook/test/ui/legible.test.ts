@@ -39,7 +39,7 @@ describe('what can be read', () => {
     expect(faults).toEqual([]);
   });
 
-  it('numbers of a table, those of equations, and a number of matches, in a narrow window', unhurried, async () => {
+  it('numbers of a table, those of equations, and a number of matches, in a narrow window', { ...unhurried, tags: ['deep'] }, async () => {
     const table = '| a city with a long name that goes on | mean | wet days |\n|---|---:|:---:|\n| a city with a long name | 6.51 | 239 |';
     const latex = '\\begin{align} a &= b \\\\ c &= d \\end{align}';
     const outputs: Output[] = [{ output_type: 'display_data', data: { 'text/latex': latex }, metadata: {} }];
@@ -77,7 +77,7 @@ describe('what can be read', () => {
     expect(faults).toEqual([]);
   });
 
-  it('the whole line of a cell, under whose end no tool lies', unhurried, async () => {
+  it('the whole line of a cell, under whose end no tool lies', { ...unhurried, tags: ['deep'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'x = 1' }, { source: `y = ${'1 + '.repeat(9)}1` }] });
     const { page } = await stage.window(host, { viewport: { width: 360, height: 800 } });
     await page.locator('.cell.selected').waitFor();
@@ -90,7 +90,10 @@ describe('what can be read', () => {
     expect(await page.locator('.menu').count()).toBe(0);
   });
 
-  it('one note when the notebook has ended, and none that asks for what nobody can do any more', unhurried, async () => {
+  it('one note when the notebook has ended, and none that asks for what nobody can do any more', {
+    ...unhurried,
+    tags: ['deep'],
+  }, async () => {
     const host = await stage.realHost({ file: undefined, scenes: {} });
     const { page } = await stage.window(host);
     await host.session.kernel.close();

@@ -50,7 +50,7 @@ describe('the connection', () => {
     expect(faults.filter((fault) => !fault.startsWith('dialog'))).toEqual([]);
   });
 
-  it('tells when it never could connect, and tries again when told to', drivesBrowser, async () => {
+  it('tells when it never could connect, and tries again when told to', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'x' }] });
     const { page } = await stage.window(host);
     host.isRefusing = true;
@@ -72,7 +72,7 @@ describe('the connection', () => {
     await page.locator('.cell').waitFor();
   });
 
-  it('says why a request was refused', drivesBrowser, async () => {
+  it('says why a request was refused', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'x' }] });
     const { page } = await stage.window(host);
     await page.keyboard.press('z');

@@ -126,7 +126,7 @@ w.VBox([Drawing(), beside])`,
     expect(faults).toEqual([]);
   });
 
-  it('show HTML in which nothing runs, whatever it holds', slow, async () => {
+  it('show HTML in which nothing runs, whatever it holds', { ...slow, tags: ['deep'] }, async () => {
     const { cellId } = await run(
       host,
       `

@@ -13,7 +13,7 @@ describe('startsNotebridge', () => {
     'node packages/notebridge/bin/notebridge.js replay bug.jsonl',
     'sh -c notebridge replay bug.jsonl',
     'notebridge record bug.jsonl -- npx -y some-server',
-  ])('lets a recording be a server, and one server be recorded: %s', (line) => {
+  ])('lets a recording be a server, and one server be recorded: %s', { tags: ['deep'] }, (line) => {
     expect(starts(line)).toBe(false);
   });
 
@@ -22,7 +22,7 @@ describe('startsNotebridge', () => {
     'notebridge record bug.jsonl --server fs',
     'notebridge record bug.jsonl -- notebridge stdio',
     'notebridge stdio replay',
-  ])('refuses what starts a hub behind "record": %s', (line) => {
+  ])('refuses what starts a hub behind "record": %s', { tags: ['deep'] }, (line) => {
     expect(starts(line)).toBe(true);
   });
 
@@ -63,7 +63,7 @@ describe('startsNotebridge', () => {
     'npx',
     'sh',
     'env',
-  ])('lets %s pass', (line) => {
+  ])('lets %s pass', { tags: ['deep'] }, (line) => {
     expect(starts(line)).toBe(false);
   });
 });

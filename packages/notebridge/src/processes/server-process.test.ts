@@ -26,7 +26,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('ServerProcess', () => {
-  it('speaks over stdin and stdout, and hands on the lines of stderr', async () => {
+  it('speaks over stdin and stdout, and hands on the lines of stderr', { tags: ['deep'] }, async () => {
     const { program, lines } = node('process.stdin.on("data", (d) => { console.error("got\\nit"); console.log(String(d)); })');
     program.input.write('hello');
     expect(await firstOutput(program)).toBe('hello\n');
@@ -52,11 +52,11 @@ describe('ServerProcess', () => {
   it.each([
     ['an exit code', 'process.exit(3)', 'exit code 3'],
     ['a signal', 'process.kill(process.pid, "SIGKILL")', 'SIGKILL'],
-  ])('says how it ended: %s', async (_, code, words) => {
+  ])('says how it ended: %s', { tags: ['deep'] }, async (_, code, words) => {
     expect(await node(code).program.ended).toEqual({ words, wasStarted: true });
   });
 
-  it('says what is missing when it cannot be started', async () => {
+  it('says what is missing when it cannot be started', { tags: ['deep'] }, async () => {
     const { program } = start('no-such-program', []);
     expect(await program.ended).toEqual({ words: 'there is no program "no-such-program" (ENOENT)', wasStarted: false });
     await program.stop();
@@ -64,21 +64,21 @@ describe('ServerProcess', () => {
     expect(await lost.ended).toEqual({ words: 'its folder "/no/such/folder" does not exist', wasStarted: false });
   });
 
-  it('lets a program end by itself when its stdin does', async () => {
+  it('lets a program end by itself when its stdin does', { tags: ['deep'] }, async () => {
     const { program } = node('process.stdin.resume().on("end", () => process.exit(7)); console.log("up")');
     await firstOutput(program);
     await program.stop();
     expect(await program.ended).toMatchObject({ words: 'exit code 7' });
   });
 
-  it('signals a program that goes on, then kills it', async () => {
+  it('signals a program that goes on, then kills it', { tags: ['deep'] }, async () => {
     const { program } = node('setInterval(() => {}, 1000); process.on("SIGTERM", () => console.error("told")); console.log("up")');
     await firstOutput(program);
     await program.stop();
     expect(await program.ended).toMatchObject({ words: 'SIGKILL' });
   });
 
-  it('ends children with it, also one that left its group and ignores signals', async ({ skip }) => {
+  it('ends children with it, also one that left its group and ignores signals', { tags: ['deep'] }, async ({ skip }) => {
     skip(process.platform !== 'linux', 'only Linux lets a process that left its group be found');
     const child = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('up')";
     const { program } = node(`
@@ -96,7 +96,7 @@ describe('ServerProcess', () => {
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
-  it('ends what a program leaves behind that ends by itself', async ({ skip }) => {
+  it('ends what a program leaves behind that ends by itself', { tags: ['deep'] }, async ({ skip }) => {
     skip(process.platform === 'win32', 'needs a POSIX shell');
     const { program } = start('sh', ['-c', 'sleep 1000 & echo $!; exit 1']);
     const pid = Number(await firstOutput(program));

@@ -14,7 +14,7 @@ describe('run_skill_script', () => {
     callSkills(server, 'run_skill_script', { skill_name: 'pdf', script_name, ...args });
   beforeEach(() => place.writeSkill('pdf'));
 
-  it('runs Python, shell and JavaScript in the folder of the skill, without a shell', async () => {
+  it('runs Python, shell and JavaScript in the folder of the skill, without a shell', { tags: ['deep'] }, async () => {
     await place.write('pdf/scripts/a.py', 'import os, sys, json\nprint(json.dumps([os.getcwd(), sys.argv[1:], os.environ.get("KEY")]))');
     await place.write('pdf/scripts/b.sh', 'printf "%s|" "$PWD" "$@" "$KEY"');
     await place.write('pdf/scripts/c.sh', '#!/usr/bin/env bash\nwords=(one two); printf "%s" "${words[1]}"');
@@ -48,7 +48,7 @@ describe('run_skill_script', () => {
     expect(JSON.parse(String(result.content?.[0]?.text))).toEqual(expected);
   });
 
-  it('gives a script that fails as a result that says how', async () => {
+  it('gives a script that fails as a result that says how', { tags: ['deep'] }, async () => {
     await place.write('pdf/scripts/exit.py', 'import sys\nprint("usage", file=sys.stderr)\nsys.exit(2)');
     await place.write('pdf/scripts/raise.py', 'print("before")\nraise ValueError("no\\nway")');
     await place.write('pdf/scripts/kill.sh', 'kill -9 $$');
@@ -71,7 +71,7 @@ describe('run_skill_script', () => {
     });
   });
 
-  it('turns named arguments into options', async () => {
+  it('turns named arguments into options', { tags: ['deep'] }, async () => {
     await place.write('pdf/scripts/args.sh', 'printf "%s " "$@"');
     const kwargs = { max_size: 3, deep: true, shallow: false, none: null, tag: ['a', 'b'] };
     const result = await run(place.serve(), 'args', { args: ['x', 1, true], kwargs });
@@ -125,7 +125,7 @@ describe('run_skill_script', () => {
     });
   });
 
-  it('keeps the beginning of a long output', async () => {
+  it('keeps the beginning of a long output', { tags: ['deep'] }, async () => {
     await place.write('pdf/scripts/long.sh', 'i=0; while [ $i -lt 200 ]; do printf 0123456789; i=$((i+1)); done');
     const result = resultOf(await run(place.serve({ maxOutputBytes: 1000 }), 'long')) as JsonObject;
     expect(result).toMatchObject({ success: true, dropped_bytes: 1000, stdout: '0123456789'.repeat(100) });
@@ -160,7 +160,7 @@ describe('run_skill_script', () => {
     await server.close();
   });
 
-  it('ends its scripts when it is closed, twice too, and starts no more', async () => {
+  it('ends its scripts when it is closed, twice too, and starts no more', { tags: ['deep'] }, async () => {
     const { pid, isAlive } = await stay();
     const server = place.serve({ maxScripts: 1 });
     const running = run(server, 'stay');

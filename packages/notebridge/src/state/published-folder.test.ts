@@ -58,7 +58,7 @@ const faultOf = async (publishing: Promise<unknown>): Promise<BridgeError> => {
 const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
 
 describe('publishFolder', () => {
-  it('writes a plain folder that every user can read, with its parents, whatever the umask', async () => {
+  it('writes a plain folder that every user can read, with its parents, whatever the umask', { tags: ['deep'] }, async () => {
     path = join(folder, 'new', 'place', 'generated');
     const old = process.umask(0o077);
     try {
@@ -74,7 +74,7 @@ describe('publishFolder', () => {
     expect(await readdir(join(folder, 'new', 'place'))).toEqual(['generated']);
   });
 
-  it.each([true, false])('touches nothing where all is as it should be (as a link: %s)', async (asLink) => {
+  it.each([true, false])('touches nothing where all is as it should be (as a link: %s)', { tags: ['deep'] }, async (asLink) => {
     await publish('one', { asLink });
     const before = await stat(join(path, 'a.txt'));
     await mkdir(join(path, '__pycache__'));
@@ -84,7 +84,7 @@ describe('publishFolder', () => {
     expect(await readdir(path)).toContain('__pycache__');
   });
 
-  it('replaces all of a plain folder, and keeps it plain', async () => {
+  it('replaces all of a plain folder, and keeps it plain', { tags: ['deep'] }, async () => {
     await publish('one', { files: filesOf('one', { 'gone.txt': 'x' }) });
     expect(await publish('two', { asLink: true })).toBe('written');
     expect(await text()).toBe('two');
@@ -93,7 +93,7 @@ describe('publishFolder', () => {
     expect(await readdir(folder)).toEqual(['generated']);
   });
 
-  it('swaps a link, and readers of the old folder keep it', async () => {
+  it('swaps a link, and readers of the old folder keep it', { tags: ['deep'] }, async () => {
     await publish('one', { asLink: true });
     const old = await realpath(path);
     await publish('two', { asLink: false });
@@ -104,7 +104,7 @@ describe('publishFolder', () => {
     expect(await readlink(path)).not.toContain('/');
   });
 
-  it('goes back to a folder that is still there', async () => {
+  it('goes back to a folder that is still there', { tags: ['deep'] }, async () => {
     await publish('one', { asLink: true });
     const first = await realpath(path);
     await publish('two', { asLink: true });
@@ -112,7 +112,7 @@ describe('publishFolder', () => {
     expect(await realpath(path)).toBe(first);
   });
 
-  it.each([true, false])('restores what was changed or removed (as a link: %s)', async (asLink) => {
+  it.each([true, false])('restores what was changed or removed (as a link: %s)', { tags: ['deep'] }, async (asLink) => {
     await publish('one', { asLink });
     await writeFile(join(path, 'a.txt'), 'edited');
     expect(await publish('one', { asLink })).toBe('written');
@@ -122,7 +122,7 @@ describe('publishFolder', () => {
     expect(await text('deep/er/b.txt')).toBe('b of one');
   });
 
-  it('takes an empty folder, and follows a link of the user to a folder elsewhere', async () => {
+  it('takes an empty folder, and follows a link of the user to a folder elsewhere', { tags: ['deep'] }, async () => {
     await mkdir(join(folder, 'elsewhere'));
     await symlink('elsewhere', path);
     await publish('one');
@@ -152,18 +152,22 @@ describe('publishFolder', () => {
     expect((await readdir(folder)).sort()).toEqual(['a-file', 'a-link', 'generated']);
   });
 
-  it.each([true, false])('leaves the old one whole and nothing beside it when writing fails (as a link: %s)', async (asLink) => {
-    await publish('one', { asLink });
-    const before = (await readdir(folder)).sort();
-    const files = filesOf('two', { ['x'.repeat(300)]: 'the name is too long for any file system' });
-    const failed = await faultOf(publish('two', { asLink, files }));
-    expect(failed.code).toBe('write_failed');
-    expect(failed.message).toContain('the name is too long (ENAMETOOLONG)');
-    expect(await text()).toBe('one');
-    expect((await readdir(folder)).sort()).toEqual(before);
-  });
+  it.each([true, false])(
+    'leaves the old one whole and nothing beside it when writing fails (as a link: %s)',
+    { tags: ['deep'] },
+    async (asLink) => {
+      await publish('one', { asLink });
+      const before = (await readdir(folder)).sort();
+      const files = filesOf('two', { ['x'.repeat(300)]: 'the name is too long for any file system' });
+      const failed = await faultOf(publish('two', { asLink, files }));
+      expect(failed.code).toBe('write_failed');
+      expect(failed.message).toContain('the name is too long (ENAMETOOLONG)');
+      expect(await text()).toBe('one');
+      expect((await readdir(folder)).sort()).toEqual(before);
+    },
+  );
 
-  it('removes what killed writers left, not what running ones make', async () => {
+  it('removes what killed writers left, not what running ones make', { tags: ['deep'] }, async () => {
     const left = `.generated-new-${deadPid()}-0123456789ab`;
     // Of a process before us that had our number, as in a container.
     const before = `.generated-new-${process.pid}-0123456789ab`;
@@ -175,7 +179,7 @@ describe('publishFolder', () => {
     expect((await readdir(folder)).sort()).toEqual([...others, running, 'generated'].sort());
   });
 
-  it('puts back the folder that a writer moved aside before it was killed', async () => {
+  it('puts back the folder that a writer moved aside before it was killed', { tags: ['deep'] }, async () => {
     await publish('one');
     await rename(path, join(folder, `.generated-old-${deadPid()}-0123456789ab`));
     expect(await publish('one')).toBe('unchanged');
@@ -183,7 +187,7 @@ describe('publishFolder', () => {
     expect(await readdir(folder)).toEqual(['generated']);
   });
 
-  it('keeps the last old folders, and more only while they are young', async () => {
+  it('keeps the last old folders, and more only while they are young', { tags: ['deep'] }, async () => {
     for (const version of ['one', 'two', 'three', 'four', 'five', 'six', 'seven']) await publish(version, { asLink: true });
     const current = await readlink(path);
     const old = (await readdir(folder)).filter((name) => name.startsWith('.') && name !== current);
@@ -195,7 +199,7 @@ describe('publishFolder', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toHaveLength(5);
   });
 
-  it('says why a folder cannot be made', async () => {
+  it('says why a folder cannot be made', { tags: ['deep'] }, async () => {
     await writeFile(join(folder, 'file'), '');
     path = join(folder, 'file', 'generated');
     expect((await faultOf(publish('one'))).code).toBe('write_failed');

@@ -35,7 +35,7 @@ const serversIn = (folder: string): string[] =>
     .sort();
 
 describe('GET /bindings/*.tar.gz', () => {
-  it('gives a package that works where it is unpacked, with the address under which it was asked for', async () => {
+  it('gives a package that works where it is unpacked, with the address under which it was asked for', { tags: ['deep'] }, async () => {
     const { token } = await hub.grant('--allow', '*');
     const folder = await unpack(token);
     expect(serversIn(folder)).toEqual(['changing', 'lazy', 'values']);
@@ -46,7 +46,7 @@ describe('GET /bindings/*.tar.gz', () => {
     expect(readFileSync(join(folder, 'generated', '_manifest.json'), 'utf8')).not.toContain(token);
   });
 
-  it('has TypeScript too', async () => {
+  it('has TypeScript too', { tags: ['deep'] }, async () => {
     const folder = await unpack(hub.ownerToken, 'typescript');
     expect(readdirSync(join(folder, 'generated'))).toEqual(expect.arrayContaining(['client.js', 'client.d.ts', 'index.js', 'mcp']));
   });
@@ -71,7 +71,7 @@ describe('GET /bindings/*.tar.gz', () => {
     for (const secret of [token, hub.ownerToken]) expect(texts.join()).not.toContain(secret);
   });
 
-  it('has a tag that stays while the tools do, answers 304 to who has it, and the same bytes to others', async () => {
+  it('has a tag that stays while the tools do, answers 304 to who has it, and the same bytes to others', { tags: ['deep'] }, async () => {
     const token = hub.ownerToken;
     const one = await hub.request(path(), { token });
     const tag = one.headers.get('etag') ?? '';
@@ -85,7 +85,7 @@ describe('GET /bindings/*.tar.gz', () => {
     await expect.poll(async () => (await hub.request(path(), { token, headers: { 'if-none-match': tag } })).status).toBe(200);
   });
 
-  it("refuses who shows no grant, a wrong one, or an agent's, and other methods", async () => {
+  it("refuses who shows no grant, a wrong one, or an agent's, and other methods", { tags: ['deep'] }, async () => {
     expect((await hub.request(path())).status).toBe(401);
     expect((await hub.request(path(), { token: 'nbg_wrong' })).status).toBe(401);
     const { token } = await hub.grant('--agent', '--allow', '*');
@@ -96,7 +96,7 @@ describe('GET /bindings/*.tar.gz', () => {
     expect((await hub.request(path(), { token: hub.ownerToken, headers: { origin: 'https://evil.example' } })).status).toBe(403);
   });
 
-  it('answers many at once, and calls meanwhile', async () => {
+  it('answers many at once, and calls meanwhile', { tags: ['deep'] }, async () => {
     const token = hub.ownerToken;
     const asked = Array.from({ length: 20 }, async () => (await hub.request(path('typescript'), { token })).headers.get('etag'));
     const { answer } = await hub.call('changing', 'first', {}, token);
@@ -104,7 +104,7 @@ describe('GET /bindings/*.tar.gz', () => {
     expect(new Set(await Promise.all(asked)).size).toBe(1);
   });
 
-  it('tells the owner alone what bindings are made from', async () => {
+  it('tells the owner alone what bindings are made from', { tags: ['deep'] }, async () => {
     const { token } = await hub.grant('--allow', '*');
     expect((await hub.request('/api/v1/hub/bindings', { token })).status).toBe(403);
     const { input } = (await (await hub.request('/api/v1/hub/bindings', { token: hub.ownerToken })).json()) as {

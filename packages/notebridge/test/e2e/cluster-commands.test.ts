@@ -76,7 +76,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect((await ps([], { ...env, NOTEBRIDGE_CLUSTER: nats.url })).stdout).toContain('hub-a');
   });
 
-  it('show no password of an address of NATS that is wrong, or leads nowhere', async () => {
+  it('show no password of an address of NATS that is wrong, or leads nowhere', { tags: ['deep'] }, async () => {
     const secret = 'a-secret-of-25-characters';
     const env = stateWithKey();
     const wrong = `nats://h/b:${secret}@127.0.0.1:1`;

@@ -48,15 +48,11 @@ describe('code that goes wrong', () => {
     expect((await run('lost')).texts.join('\n')).toContain("name 'lost' is not defined");
   });
 
-  it(
-    'cancellation that a task swallows is no way to go on',
-    async () => {
-      const code = 'import asyncio\nwhile True:\n    try:\n        await asyncio.sleep(60)\n    except BaseException:\n        pass';
-      expect(await run(code, { timeout_seconds: 1 })).toMatchObject({ status: 'timeout', isError: true });
-      expect(await run('1 + 1')).toMatchObject({ result: '2' });
-    },
-    slow,
-  );
+  it('cancellation that a task swallows is no way to go on', { tags: ['deep'], timeout: slow }, async () => {
+    const code = 'import asyncio\nwhile True:\n    try:\n        await asyncio.sleep(60)\n    except BaseException:\n        pass';
+    expect(await run(code, { timeout_seconds: 1 })).toMatchObject({ status: 'timeout', isError: true });
+    expect(await run('1 + 1')).toMatchObject({ result: '2' });
+  });
 
   it('100 MB of print are answered by their beginning and end', { tags: ['P-392'] }, async () => {
     const { status, texts } = await run('for i in range(1000):\n    print(i, "x" * 100_000)\nprint("the end")');
@@ -75,7 +71,7 @@ describe('code that goes wrong', () => {
     ['a shell', 'import os\nos.system("id")'],
     ['the network', 'from urllib.request import urlopen\nurlopen("http://127.0.0.1:80/")'],
     ['files of the machine', 'open("/etc/passwd").read()'],
-  ])('code that wants %s gets an error', async (_, code) => {
+  ])('code that wants %s gets an error', { tags: ['deep'] }, async (_, code) => {
     const answer = await run(code);
     expect(answer).toMatchObject({ status: 'error', isError: true });
     expect(answer.texts[0]).toMatch(/Error/);
@@ -109,7 +105,7 @@ for name in ("execute_code", "code-mode__execute_code", "notebook__execute_code"
     expect(result).toMatch(/^\[\['\w*Error', '\w*Error', '\w*Error', '\w*Error'\], \[\]\]$/);
   });
 
-  it('a name that is not there is told with what is near', async () => {
+  it('a name that is not there is told with what is near', { tags: ['deep'] }, async () => {
     expect((await run('from generated.mcp.everythin import echo')).texts[0]).toContain("Did you mean 'everything'?");
     expect((await run('from generated.mcp.everything import ecko')).texts[0]).toContain("Did you mean 'echo'?");
     expect((await run('from generated.mcp.calls import echo\nawait ecko()')).texts[0]).toContain('NameError');
@@ -139,7 +135,7 @@ for name in ("execute_code", "code-mode__execute_code", "notebook__execute_code"
     [{ code: '1', kernel: 'fresh', session: 'new' }, 'give one of the two'],
     [{ code: '1', notebook: 'selected', kernel: 'fresh' }, 'has a kernel of its own'],
     [{ code: 1 }, '"code" must be a text'],
-  ])('arguments of number %$ are refused', async (args, text) => {
+  ])('arguments of number %$ are refused', { tags: ['deep'] }, async (args, text) => {
     const answer = await agent.execute(args);
     expect(answer).toMatchObject({ isError: true, code: 'invalid_arguments' });
     expect(answer.texts[0]).toContain(text);

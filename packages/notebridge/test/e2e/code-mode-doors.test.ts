@@ -35,7 +35,7 @@ for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'std
       expect(names.filter((name) => /^(everything|filesystem)__/.test(name))).toEqual([]);
     });
 
-    it('answers the last expression, and what was printed', async () => {
+    it('answers the last expression, and what was printed', { tags: ['deep'] }, async () => {
       expect(await agent.execute({ code: 'print("hello")\n20 + 22' })).toMatchObject({
         status: 'ok',
         result: '42',
@@ -79,7 +79,7 @@ total`;
       expect(await agent.execute({ code: 'kept', ...again })).toMatchObject({ result: '7' });
     });
 
-    it('shows images as blocks', async () => {
+    it('shows images as blocks', { tags: ['deep'] }, async () => {
       const code =
         'from generated.mcp.everything import get_tiny_image\n[block for block in await get_tiny_image() if "Image" in type(block).__name__][0]';
       const { images, texts } = await agent.execute({ code });

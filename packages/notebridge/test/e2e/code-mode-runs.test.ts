@@ -61,7 +61,7 @@ describe('a run of execute_code over stdio', () => {
     expect(ended.texts.at(-1)).toContain('- calls.wait: cancelled; whether it had an effect is unknown');
   });
 
-  it('calls no more tools at once than it may', async () => {
+  it('calls no more tools at once than it may', { tags: ['deep'] }, async () => {
     const code = 'import asyncio\nfrom generated.mcp.calls import wait\nawait asyncio.gather(*(wait(key=f"slot-{n}") for n in range(10)))';
     const { runId } = await run({ code, wait_seconds: 0 });
     await has('wait slot-3');
@@ -114,7 +114,7 @@ while not seen: await asyncio.sleep(0.02)`;
     await run({ code: 'task.cancel()' });
   });
 
-  it('tells the progress of the calls that it makes as its own', async () => {
+  it('tells the progress of the calls that it makes as its own', { tags: ['deep'] }, async () => {
     const before = program.notifications.length;
     await run({ code: 'from generated.mcp.calls import steps\nawait steps()' }, { progressToken: 'mine' });
     const told = program.notifications.slice(before).filter(({ method }) => method === 'notifications/progress');

@@ -98,7 +98,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       }
     });
 
-    it('skills that failed have no result: who reads it is told why, and who looks first finds it', async () => {
+    it('skills that failed have no result: who reads it is told why, and who looks first finds it', { tags: ['deep'] }, async () => {
       const read = await agent.execute({ code: 'from generated.skills import run_skill\n(await run_skill("total"))["result"]' });
       expect(read).toMatchObject({ status: 'error', isError: true });
       expect(textOf(read)).toContain("The skill failed, so it has no result: NameError: name 'prices' is not defined");
@@ -108,7 +108,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(looked).toMatchObject({ status: 'ok', result: '(False, None, False)' });
     });
 
-    it('call tools with the rights and the budget of the code that runs them, and fail as a result', async () => {
+    it('call tools with the rights and the budget of the code that runs them, and fail as a result', { tags: ['deep'] }, async () => {
       const code = 'from generated.mcp.calls import count\nawait count(n=n)\nraise ValueError("oh")';
       await agent.execute({ code: saving({ ...total, name: 'counts', code, tests: undefined }) });
       const ran = await agent.execute({

@@ -47,7 +47,7 @@ describe('undo on the stand-in of the Colab page', () => {
   const addPerson = (index: number, text: string, language = 'python'): string =>
     page.notebook.addCell(index, { cellType: 'code', text, language });
 
-  it('gives an updated cell its old source again, to the letter', async () => {
+  it('gives an updated cell its old source again, to the letter', { tags: ['deep'] }, async () => {
     const source = '\n# ä 👍\r\n"""\t"""\n\n';
     const cellId = addPerson(0, source);
     expect(await call('update_cell', { cellId, content: 'print(1)' })).toEqual({});
@@ -55,7 +55,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(page.notebook.findCell(cellId).source.join('')).toBe(source);
   });
 
-  it('puts a moved cell back, also where a person has added cells above', async () => {
+  it('puts a moved cell back, also where a person has added cells above', { tags: ['deep'] }, async () => {
     for (const text of ['a', 'b', 'c', 'd']) addPerson(99, text);
     const [, cellId = ''] = ids();
     await call('move_cell', { cellId, cellIndex: 99 });
@@ -68,7 +68,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(shown()).toEqual(['a', 'b', 'new', 'c', 'd'].map((text) => `code python: ${text}`));
   });
 
-  it('takes an added cell away, code and text', async () => {
+  it('takes an added cell away, code and text', { tags: ['deep'] }, async () => {
     addPerson(0, 'a');
     await call('add_code_cell', { cellIndex: 0, language: 'python', code: 'x' });
     await call('add_text_cell', { cellIndex: 5, content: '# y' });
@@ -78,7 +78,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(shown()).toEqual(['code python: a']);
   });
 
-  it('brings a deleted cell back at its place, as what it was, and says its new id', async () => {
+  it('brings a deleted cell back at its place, as what it was, and says its new id', { tags: ['deep'] }, async () => {
     const [above, cellId, text] = [addPerson(0, 'a'), addPerson(1, 'b\n'), page.notebook.addCell(2, { cellType: 'markdown', text: '# c' })];
     await call('delete_cell', { cellId });
     await call('delete_cell', { cellId: text });
@@ -111,7 +111,7 @@ describe('undo on the stand-in of the Colab page', () => {
     ]);
   });
 
-  it('keeps the order of calls that are sent at once, and can undo each of them', async () => {
+  it('keeps the order of calls that are sent at once, and can undo each of them', { tags: ['deep'] }, async () => {
     const cellId = addPerson(0, 'print("old")');
     const [, run] = await Promise.all([
       call('update_cell', { cellId, content: 'print("one")' }),
@@ -146,7 +146,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(ids()).toEqual([updated, deleted, moved]);
   });
 
-  it('is listed only while there is something to undo, and says when that changes', async () => {
+  it('is listed only while there is something to undo, and says when that changes', { tags: ['deep'] }, async () => {
     expect(await toolNames(program)).toEqual([...fresh, ...beside]);
     const told = program.countOf(toolsChanged);
     const { newCellId: cellId } = await call('add_text_cell', { cellIndex: 0, content: 'x' });
@@ -161,7 +161,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(await toolNames(program)).toEqual([...fresh, ...beside]);
   });
 
-  it('answers a call with nothing to undo, with an argument, and without a page', async () => {
+  it('answers a call with nothing to undo, with an argument, and without a page', { tags: ['deep'] }, async () => {
     expect(await program.callTool(undoTool)).toMatchObject({
       result: { isError: true, _meta: { 'notebridge/error_code': 'nothing_to_undo' } },
     });
@@ -172,7 +172,7 @@ describe('undo on the stand-in of the Colab page', () => {
     });
   });
 
-  it('journals nothing that failed', async () => {
+  it('journals nothing that failed', { tags: ['deep'] }, async () => {
     const cellId = addPerson(0, 'a');
     expect(await program.callTool('update_cell', { cellId: 'nobody', content: 'x' })).toMatchObject({ result: { isError: true } });
     expect(await program.callTool('move_cell', { cellId, toIndex: 0 })).toMatchObject({ result: { isError: true } });
@@ -192,7 +192,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(shown()).toEqual(['code python: a', 'code python: b']);
   });
 
-  it('forgets what it knew when another notebook is connected, and leaves that one alone', async () => {
+  it('forgets what it knew when another notebook is connected, and leaves that one alone', { tags: ['deep'] }, async () => {
     await call('delete_cell', { cellId: addPerson(0, 'a') });
     page.close();
     page = createNodeColabPage(address);
@@ -204,7 +204,7 @@ describe('undo on the stand-in of the Colab page', () => {
   });
 });
 
-it("a user's own middleware sees the tool like any other", async () => {
+it("a user's own middleware sees the tool like any other", { tags: ['deep'] }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'notebridge-undo-'));
   const middleware =
     'export default { onCallTool(context, callNext) { console.error(`saw ${context.message.name}`); return callNext(context); } };';

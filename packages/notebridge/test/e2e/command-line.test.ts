@@ -16,12 +16,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('what is asked on the command line', () => {
-  it('--version prints the version of the package', async () => {
+  it('--version prints the version of the package', { tags: ['deep'] }, async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
     expect(await runProgram(['--version'])).toEqual({ ending: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it('--help names the commands', async () => {
+  it('--help names the commands', { tags: ['deep'] }, async () => {
     const help = await runProgram(['--help']);
     expect(help).toMatchObject({ ending: 0, stderr: '' });
     expect(help.stdout).toMatch(/^Usage: notebridge /);
@@ -68,7 +68,7 @@ describe('what is asked on the command line', () => {
   it.each([
     [['notebook', '--kernal', 'auto'], /^Run "node .* notebook --help" to see what there is\.$/],
     [['--config', 'mcp.json', 'servers'], /^The command comes first: node .* servers --config mcp\.json$/],
-  ])('%j ends with the line that helps', async (args, line) => {
+  ])('%j ends with the line that helps', { tags: ['deep'] }, async (args, line) => {
     const { ending, stderr } = await runProgram(args);
     expect(ending).toBe(2);
     expect(stderr.trim().split('\n').at(-1)).toMatch(line);
@@ -86,13 +86,13 @@ describe('what is asked on the command line', () => {
     expect(stderr).toContain('choose another --port');
   });
 
-  it('--port that is free is the one that pages dial', async () => {
+  it('--port that is free is the one that pages dial', { tags: ['deep'] }, async () => {
     const port = await ownPort();
     await using program = await Program.open({ args: ['--port', String(port)] });
     expect((await program.address()).port).toBe(port);
   });
 
-  it('--notebook is what the open tool opens', async () => {
+  it('--notebook is what the open tool opens', { tags: ['deep'] }, async () => {
     const notebook = 'https://colab.research.google.com/drive/abc123?authuser=1';
     await using program = await Program.open({ args: ['stdio', '--notebook', notebook] });
     expect((await program.address()).url).toMatch(/^https:\/\/colab\.research\.google\.com\/drive\/abc123\?authuser=1#mcpProxyToken=/);
@@ -120,13 +120,13 @@ describe('environment variables', () => {
     });
   });
 
-  it('a variable that is wrong is refused by name', async () => {
+  it('a variable that is wrong is refused by name', { tags: ['deep'] }, async () => {
     const { ending, stderr } = await runProgram([], { env: { NOTEBRIDGE_PORT: 'many' } });
     expect(ending).toBe(2);
     expect(stderr).toMatch(/^notebridge: .*NOTEBRIDGE_PORT/);
   });
 
-  it('NOTEBRIDGE_NO_BROWSER is on for any value but 0 and false, and the answer says so', async () => {
+  it('NOTEBRIDGE_NO_BROWSER is on for any value but 0 and false, and the answer says so', { tags: ['deep'] }, async () => {
     await using program = await Program.open({ env: { NOTEBRIDGE_NO_BROWSER: 'yes' } });
     const answer = await program.callTool('open_colab_browser_connection', { wait_seconds: 0 });
     expect(JSON.stringify(answer)).toContain('--no-browser');
@@ -232,7 +232,7 @@ describe('the log', () => {
     ['info', ['info', 'warn']],
     ['warn', ['warn']],
     ['error', []],
-  ])('a log of --log-level %s has the levels %j', async (level, expected) => {
+  ])('a log of --log-level %s has the levels %j', { tags: ['deep'] }, async (level, expected) => {
     const logDir = join(folder, `logs-${level}`);
     mkdirSync(logDir);
     await using program = await Program.open({ args: ['--log-dir', logDir, '--log-level', level] });

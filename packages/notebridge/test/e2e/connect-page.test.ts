@@ -185,7 +185,7 @@ describe('the page /connect', () => {
     for (const secret of [own, code]) expect(program.stderr).not.toContain(secret);
   });
 
-  it('shows the pages of a broker at its port, and goes on when the agent has ended', { timeout: 240_000 }, async () => {
+  it('shows the pages of a broker at its port, and goes on when the agent has ended', { timeout: 240_000, tags: ['deep'] }, async () => {
     await using home = new SharedHome();
     const agent = await Program.open({ args: ['--hold', 'join'], env: home.env });
     const { code, port } = await ask(agent);

@@ -104,7 +104,7 @@ describe('the console', () => {
     expect(whole).toContain('[redacted]');
   });
 
-  it('is opened by the address that a terminal shows when the hub starts, and no log has', async ({ skip }) => {
+  it('is opened by the address that a terminal shows when the hub starts, and no log has', { tags: ['deep'] }, async ({ skip }) => {
     skip(process.platform === 'win32', 'Python has no terminals on Windows');
     expect(hub.stderr).not.toContain('#code=');
     const { home, env } = createHome();
@@ -129,7 +129,7 @@ describe('the console', () => {
     }
   });
 
-  it('stands where a person lands who opens the address of the hub', async () => {
+  it('stands where a person lands who opens the address of the hub', { tags: ['deep'] }, async () => {
     for (const path of ['/', '/console/']) {
       const answer = await fetch(new URL(path, hub.url));
       expect([answer.url, answer.headers.get('content-type')]).toEqual([`${hub.url}/console`, 'text/html; charset=utf-8']);
@@ -137,7 +137,7 @@ describe('the console', () => {
     }
   });
 
-  it('says what to do where no hub runs', async () => {
+  it('says what to do where no hub runs', { tags: ['deep'] }, async () => {
     const { home, env } = createHome();
     try {
       expect(await runProgram(['console'], { env })).toMatchObject({ ending: 1, stderr: expect.stringContaining('No hub of yours runs') });

@@ -140,7 +140,7 @@ describe('agents of one hub over HTTP', () => {
     expect(stdout).not.toContain('"One"');
   });
 
-  it.each(['colab', 'local'])('choose beside the notebook of a hub that is %s', { timeout: slow }, async (notebook) => {
+  it.each(['colab', 'local'])('choose beside the notebook of a hub that is %s', { timeout: slow, tags: ['deep'] }, async (notebook) => {
     await using home = new SharedHome();
     await using hub = await serve(home, ['--notebook', notebook]);
     const [one, two] = [await openV1(hub.address, hub.token), await openV2(hub.address, hub.token)];

@@ -12,7 +12,7 @@ const textOf = (message: JsonObject | undefined): unknown => (resultOf(message).
 const note = (data: unknown): JsonObject => ({ level: 'info', data });
 
 describe('the HTTP door, legacy: sessions', () => {
-  it('opens a session with initialize, and answers with its id and as JSON', async () => {
+  it('opens a session with initialize, and answers with its id and as JSON', { tags: ['deep'] }, async () => {
     const { post, door } = await openMcpHttp();
     const response = await post(initialize('a', '2025-06-18'));
     expect(response.status).toBe(200);
@@ -22,7 +22,7 @@ describe('the HTTP door, legacy: sessions', () => {
     expect(door.sessions).toBe(1);
   });
 
-  it('no provider is shown the id of a session', async () => {
+  it('no provider is shown the id of a session', { tags: ['deep'] }, async () => {
     const { open, recorder, door, ended } = await openMcpHttp();
     const session = await open();
     await session.call('hello');
@@ -34,7 +34,7 @@ describe('the HTTP door, legacy: sessions', () => {
     expect((await session.delete()).status).toBe(404);
   });
 
-  it('keeps sessions apart: equal ids, equal progress tokens, and the answers of each', async () => {
+  it('keeps sessions apart: equal ids, equal progress tokens, and the answers of each', { tags: ['deep'] }, async () => {
     const { open } = await openMcpHttp();
     const sessions = await Promise.all(Array.from({ length: 20 }, () => open()));
     const answers = await Promise.all(
@@ -57,7 +57,7 @@ describe('the HTTP door, legacy: sessions', () => {
     expect((await session.request('ping')).status).toBe(200);
   });
 
-  it('ends a session that was idle for too long, but not one with a stream or a running call', async () => {
+  it('ends a session that was idle for too long, but not one with a stream or a running call', { tags: ['deep'] }, async () => {
     let now = 0;
     const { open, test, door, ended } = await openMcpHttp({ clock: () => now, limits: { sessionIdleMs: 1000 } });
     const [idle, listening, calling] = [await open(), await open(), await open()];
@@ -73,7 +73,7 @@ describe('the HTTP door, legacy: sessions', () => {
     expect(textOf((await messagesOf(await call))[0])).toBe('waited {}');
   });
 
-  it('ends an idle session by itself, so that what it holds is let go', async () => {
+  it('ends an idle session by itself, so that what it holds is let go', { tags: ['deep'] }, async () => {
     const gone = createSignal<string>();
     const { open } = await openMcpHttp({ limits: { sessionIdleMs: 20 }, endSession: gone.tell });
     const session = await open();
@@ -81,7 +81,7 @@ describe('the HTTP door, legacy: sessions', () => {
     expect((await session.request('ping')).status).toBe(404);
   });
 
-  it('has a limit of sessions, and makes room when one ends', async () => {
+  it('has a limit of sessions, and makes room when one ends', { tags: ['deep'] }, async () => {
     const { open, post } = await openMcpHttp({ limits: { maxSessions: 2 } });
     const [first] = [await open(), await open()];
     const refused = await post(initialize(9));
@@ -91,7 +91,7 @@ describe('the HTTP door, legacy: sessions', () => {
     await open();
   });
 
-  it('keeps no session whose initialize was refused', async () => {
+  it('keeps no session whose initialize was refused', { tags: ['deep'] }, async () => {
     const { hub, post, door } = await openMcpHttp();
     hub.addMiddleware({
       onInitialize: async () => {
@@ -104,7 +104,7 @@ describe('the HTTP door, legacy: sessions', () => {
 });
 
 describe('the HTTP door, legacy: answers', () => {
-  it('streams what comes before an answer, then the answer, and ends', async () => {
+  it('streams what comes before an answer, then the answer, and ends', { tags: ['deep'] }, async () => {
     const { open } = await openMcpHttp();
     const response = await (await open()).call('steps', {}, { progressToken: 't' }, 7);
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
@@ -118,7 +118,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect(messages[0]?.params).toEqual({ progressToken: 't', progress: 1, total: 2, message: 'half' });
   });
 
-  it('answers with plain JSON whoever takes nothing else, and with a stream whoever takes only that', async () => {
+  it('answers with plain JSON whoever takes nothing else, and with a stream whoever takes only that', { tags: ['deep'] }, async () => {
     const { open } = await openMcpHttp();
     const session = await open();
     const steps = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'steps', _meta: { progressToken: 1 } } };
@@ -130,7 +130,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect(await messagesOf(stream)).toEqual([{ jsonrpc: '2.0', id: 8, result: {} }]);
   });
 
-  it('makes a stream of a call that is silent for long, so that no client gives up', async () => {
+  it('makes a stream of a call that is silent for long, so that no client gives up', { tags: ['deep'] }, async () => {
     const { open, test } = await openMcpHttp({ limits: { keepAliveMs: 20 } });
     const reader = new EventReader(await (await open()).call('wait', {}, {}, 7));
     expect(await reader.nextBlock()).toMatch(/^id: .+\nretry: 1000\ndata: $/);
@@ -162,7 +162,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect((await session.post({ jsonrpc: '2.0', id: 99, result: {} })).status).toBe(202);
   });
 
-  it('refuses a second request under the id of a running one, and the first goes on', async () => {
+  it('refuses a second request under the id of a running one, and the first goes on', { tags: ['deep'] }, async () => {
     const { open, test } = await openMcpHttp();
     const session = await open();
     const first = session.call('wait', {}, {}, 7);
@@ -173,7 +173,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect(textOf((await messagesOf(await first))[0])).toBe('waited {}');
   });
 
-  it('cancels when it is told to, and ends the request that waits', async () => {
+  it('cancels when it is told to, and ends the request that waits', { tags: ['deep'] }, async () => {
     const { open, test } = await openMcpHttp();
     const session = await open();
     const call = session.call('wait', {}, {}, 7);
@@ -184,7 +184,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect([response.status, await response.text()]).toEqual([202, '']);
   });
 
-  it('does not cancel when the connection breaks', async () => {
+  it('does not cancel when the connection breaks', { tags: ['deep'] }, async () => {
     const { open, test, recorder } = await openMcpHttp();
     const session = await open();
     const controller = new AbortController();
@@ -200,7 +200,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect((await session.call('hello', {}, {}, 7)).status).toBe(200);
   });
 
-  it('answers what runs with an error when its session ends', async () => {
+  it('answers what runs with an error when its session ends', { tags: ['deep'] }, async () => {
     const { open, test } = await openMcpHttp();
     const session = await open();
     const call = session.call('wait', {}, {}, 7);
@@ -212,7 +212,7 @@ describe('the HTTP door, legacy: answers', () => {
 });
 
 describe('the HTTP door, legacy: streams', () => {
-  it('sends changes to the stream, and keeps them while there is none', async () => {
+  it('sends changes to the stream, and keeps them while there is none', { tags: ['deep'] }, async () => {
     const { open, memory, test, hub } = await openMcpHttp();
     const session = await open();
     memory.setTools(test.tools);
@@ -228,7 +228,7 @@ describe('the HTTP door, legacy: streams', () => {
     expect(await reader.next()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
   });
 
-  it('keeps one of many equal changes', async () => {
+  it('keeps one of many equal changes', { tags: ['deep'] }, async () => {
     const { open, memory, test, hub } = await openMcpHttp();
     const session = await open();
     for (let change = 0; change < 3; change++) memory.setTools(test.tools);
@@ -240,7 +240,7 @@ describe('the HTTP door, legacy: streams', () => {
     ]);
   });
 
-  it('sends each message on one stream: the newest that is open', async () => {
+  it('sends each message on one stream: the newest that is open', { tags: ['deep'] }, async () => {
     const { open, hub } = await openMcpHttp();
     const session = await open();
     const [older, newer] = [await session.listen(), await session.listen()];
@@ -251,7 +251,7 @@ describe('the HTTP door, legacy: streams', () => {
     expect(await newer.rest()).toEqual([]);
   });
 
-  it('ends the oldest of too many streams', async () => {
+  it('ends the oldest of too many streams', { tags: ['deep'] }, async () => {
     const { open } = await openMcpHttp();
     const session = await open();
     const oldest = await session.listen();
@@ -259,14 +259,14 @@ describe('the HTTP door, legacy: streams', () => {
     expect(await oldest.rest()).toEqual([]);
   });
 
-  it('says on a stream that it lives', async () => {
+  it('says on a stream that it lives', { tags: ['deep'] }, async () => {
     const { open } = await openMcpHttp({ limits: { keepAliveMs: 20 } });
     const reader = await (await open({}, {}, '2025-06-18')).listen();
     expect(await reader.nextBlock()).toBe(': keep-alive');
     expect(await reader.nextBlock()).toBe(': keep-alive');
   });
 
-  it('cuts a stream that nobody reads, and keeps what comes after it', async () => {
+  it('cuts a stream that nobody reads, and keeps what comes after it', { tags: ['deep'] }, async () => {
     const { open, hub, listener } = await openMcpHttp({ limits: { maxUnsentBytes: 100_000 } });
     const session = await open();
     const headers = { authorization: 'Bearer good', accept: 'text/event-stream', 'mcp-session-id': session.id };
@@ -286,7 +286,7 @@ describe('the HTTP door, legacy: streams', () => {
     await new Promise((resolve) => socket.once('close', resolve));
   });
 
-  it('ends everything when the door closes: streams at once, then what still runs', async () => {
+  it('ends everything when the door closes: streams at once, then what still runs', { tags: ['deep'] }, async () => {
     const { open, door, test, post } = await openMcpHttp();
     const session = await open();
     const reader = await session.listen();
@@ -302,7 +302,7 @@ describe('the HTTP door, legacy: streams', () => {
     expect(door.sessions).toBe(0);
   });
 
-  it('sends a log line of a call with its answer, and others to the stream', async () => {
+  it('sends a log line of a call with its answer, and others to the stream', { tags: ['deep'] }, async () => {
     const chatty: RunnableTool = {
       name: 'chatty',
       inputSchema: { type: 'object' },

@@ -104,7 +104,7 @@ describe('a hub that ends with calls under way', () => {
   it.each<[string, SessionShelf['leave']]>([
     ['is not taken', async () => false],
     ['is not answered', () => new Promise(() => {})],
-  ])('says that a session is over whose hand-over %s', async (_why, leave) => {
+  ])('says that a session is over whose hand-over %s', { tags: ['deep'] }, async (_why, leave) => {
     expect((await endWithCall(leave)).message).toContain('Start a new one');
   });
 });

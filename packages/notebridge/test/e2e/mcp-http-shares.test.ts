@@ -27,7 +27,7 @@ describe('sessions of one grant that take all places', () => {
     expect(door.sessions).toBe(3);
   });
 
-  it('give back none that works while another waits for nothing, and the newest where all work', async () => {
+  it('give back none that works while another waits for nothing, and the newest where all work', { tags: ['deep'] }, async () => {
     const { openAs, test } = await opened(2);
     const [busy, idle] = [await openAs('greedy'), await openAs('greedy')];
     const call = busy.call('wait');
@@ -38,7 +38,7 @@ describe('sessions of one grant that take all places', () => {
     expect((await (await call).text()).includes('The session has ended')).toBe(true);
   });
 
-  it('give back none to who holds as many, nor does the owner', async () => {
+  it('give back none to who holds as many, nor does the owner', { tags: ['deep'] }, async () => {
     const { openAs, post } = await opened(3);
     await openAs('owner');
     await openAs('one');
@@ -47,7 +47,7 @@ describe('sessions of one grant that take all places', () => {
   });
 });
 
-it('requests of one grant under way leave places to the others', async () => {
+it('requests of one grant under way leave places to the others', { tags: ['deep'] }, async () => {
   const { ask, test } = await openMcpHttp({ authenticate, limits: { maxInFlight: 4 } });
   const call = (name: string) => ask('tools/call', { name: 'wait', arguments: {} }, { headers: as(name) });
   const waiting = [];
@@ -63,7 +63,7 @@ it('requests of one grant under way leave places to the others', async () => {
   for (const answer of waiting) expect((await answer).status).toBe(200);
 });
 
-it('a batch of more than 1,024 messages is refused whole', async () => {
+it('a batch of more than 1,024 messages is refused whole', { tags: ['deep'] }, async () => {
   const { open } = await openMcpHttp();
   const session = await open({}, {}, '2025-03-26');
   const batch = (count: number) => Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));

@@ -36,7 +36,7 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
     expect(result.echoed === text).toBe(true);
   });
 
-  it('bring 2,000 calls at once, each once', async () => {
+  it('bring 2,000 calls at once, each once', { tags: ['deep'] }, async () => {
     const numbers: unknown[] = [];
     await b.serve('server.count', async ({ context }) => {
       numbers.push(context.message.n);

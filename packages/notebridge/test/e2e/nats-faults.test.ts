@@ -196,7 +196,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     await refused;
   });
 
-  it('a NATS that is away at the start: is waited for, for as long as was said', async () => {
+  it('a NATS that is away at the start: is waited for, for as long as was said', { tags: ['deep'] }, async () => {
     const nats = await startNats();
     await nats.nodes[0]?.kill();
     const away = connectNats({ settings: natsSettings([nats.url]), logger: silentLogger, waitMs: 600 });

@@ -131,7 +131,7 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     );
   });
 
-  it('a file of credentials that is missing or empty is named', async () => {
+  it('a file of credentials that is missing or empty is named', { tags: ['deep'] }, async () => {
     await expectRefused(
       ['127.0.0.1:1'],
       { credentials: join(folder, 'nothing') },

@@ -107,7 +107,10 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     }
   });
 
-  it('names a notebook for the first time in several calls at once, and uses it from then on', { timeout: slow }, async () => {
+  it('names a notebook for the first time in several calls at once, and uses it from then on', {
+    timeout: slow,
+    tags: ['deep'],
+  }, async () => {
     await using home = new SharedHome();
     await using other = await Program.open({ args: ['--notebook', 'b.ipynb'], env: home.env, cwd: home.folder });
     await call(other, 'get_cells');

@@ -74,7 +74,7 @@ describe('the agents of a hub, for its owner', () => {
     await reader?.cancel();
   });
 
-  it('are nobody’s but the owner’s to see or end', async () => {
+  it('are nobody’s but the owner’s to see or end', { tags: ['deep'] }, async () => {
     const { token } = await hub.grant('--allow', '*:*');
     const [{ id } = {}] = await listed();
     for (const [path, method] of [

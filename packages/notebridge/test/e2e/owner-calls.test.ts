@@ -108,11 +108,11 @@ describe('the calls of a hub, for its owner', () => {
     ['limit=0', '"limit" is "0"; it must be a whole number from 1 to 1000.'],
     ['before=x', '"before" is "x"'],
     ['colour=red', 'There is no "colour"; there are server, tool, door, outcome, caller, parent, limit, before.'],
-  ])('say what is wrong with a question: %s', async (query, text) => {
+  ])('say what is wrong with a question: %s', { tags: ['deep'] }, async (query, text) => {
     expect(await ask(`/calls?${query}`)).toMatchObject({ status: 422, detail: expect.stringContaining(text) });
   });
 
-  it('keep no hub from ending: a stream that is open ends with it', async () => {
+  it('keep no hub from ending: a stream that is open ends with it', { tags: ['deep'] }, async () => {
     const response = await hub.request('/api/v1/hub/events', { token: hub.ownerToken });
     expect(await hub.stop()).toBe(0);
     await response.text().catch(() => undefined);

@@ -63,7 +63,7 @@ describe('outputs of a Colab page', () => {
     expect(whole).toBe(Array.from({ length: 20_000 }, (_, index) => `${index}\n`).join(''));
   });
 
-  it('show a plot of 4 MB as one image block that a host can take, and a region of it in full size', async () => {
+  it('show a plot of 4 MB as one image block that a host can take, and a region of it in full size', { tags: ['deep'] }, async () => {
     await open();
     const cellId = addCell('display_png(1200, 1200)');
     const { text, images } = await call('run_code_cell', { cellId });
@@ -76,7 +76,7 @@ describe('outputs of a Colab page', () => {
     expect(part.images).toHaveLength(1);
   });
 
-  it('show a frame once, as a few lines, without codes of a terminal and with the last state of a bar', async () => {
+  it('show a frame once, as a few lines, without codes of a terminal and with the last state of a bar', { tags: ['deep'] }, async () => {
     await open();
     const rows = Array.from({ length: 5000 }, (_, row) => `<tr><th>${row}</th><td>${row * 2}</td></tr>`).join('');
     const html = `<div><style>.x{}</style><table><tr><th></th><th>a</th></tr>${rows}</table></div>`;
@@ -105,7 +105,7 @@ describe('outputs of a Colab page', () => {
     expect(text).toBe(JSON.stringify({ outputs: page.notebook.findCell(cellId).outputs }));
   });
 
-  it('are read from the page, where nothing is remembered of them', async () => {
+  it('are read from the page, where nothing is remembered of them', { tags: ['deep'] }, async () => {
     await open();
     const cellId = cellWith([printed('seen by a person\n')]);
     expect((await call('get_output', { cellId })).value.text).toBe('seen by a person\n');

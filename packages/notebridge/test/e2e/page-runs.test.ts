@@ -45,7 +45,9 @@ describe('a run of the Colab page', () => {
     expect(await call('get_run', { run_id: waiting.run_id })).toMatchObject({ status: 'ok', outputs: [{ text: ['old\n'] }] });
   });
 
-  it('goes on when its caller has cancelled only the look at it, and ends when the caller cancels the run', async () => {
+  it('goes on when its caller has cancelled only the look at it, and ends when the caller cancels the run', {
+    tags: ['deep'],
+  }, async () => {
     const cellId = await addCell(call, endless);
     const { run_id } = await call('run_code_cell', { cellId, wait_seconds: 0 });
     program.write(`{"jsonrpc":"2.0","id":"look","method":"tools/call","params":{"name":"get_run","arguments":{"run_id":"${run_id}"}}}`);

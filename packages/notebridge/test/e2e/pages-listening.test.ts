@@ -23,7 +23,7 @@ describe('a second page', () => {
     expect(first.socket.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('may break the protocol as it is turned away', async () => {
+  it('may break the protocol as it is turned away', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     await using _first = await RawPage.serve({ ...bridge.address, ...toolsOnly });
     // Reserved bits and opcode, unmasked.
@@ -32,7 +32,7 @@ describe('a second page', () => {
     expect(await bridge.agent.callTool('get_cells')).toMatchObject({ content: [{ text: 'here' }] });
   });
 
-  it('a page that does not speak WebSocket after all does not block the next', async () => {
+  it('a page that does not speak WebSocket after all does not block the next', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     expect(await statusOf({ ...bridge.address, headers: { 'Sec-WebSocket-Key': undefined } })).toBe(400);
     await using _page = await RawPage.serve({ ...bridge.address, ...toolsOnly });
@@ -58,7 +58,7 @@ describe('the port', () => {
     expect(error).toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it.each(['127.0.0.1', '::1'])('a port that is taken on %s is an error that says by whom', async (address) => {
+  it.each(['127.0.0.1', '::1'])('a port that is taken on %s is an error that says by whom', { tags: ['deep'] }, async (address) => {
     const taker = createServer();
     await new Promise<void>((resolve) => taker.listen(0, address, resolve));
     onTestFinished(() => void taker.close());
@@ -71,7 +71,7 @@ describe('the port', () => {
     await expect(Bridge.open({ port })).rejects.toMatchObject({ code: 'port_in_use', data: { port } });
   });
 
-  it('answers plain HTTP harmlessly', async () => {
+  it('answers plain HTTP harmlessly', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const { port, token } = bridge.address;
     const url = `http://127.0.0.1:${port}`;
@@ -115,7 +115,7 @@ describe('the token', () => {
 });
 
 describe('strangers who hold sockets open', () => {
-  it('are counted when they say nothing, closed or not', async () => {
+  it('are counted when they say nothing, closed or not', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const { port } = bridge.address;
     expect(bridge.wss.silentConnections).toBe(0);

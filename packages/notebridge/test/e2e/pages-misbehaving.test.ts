@@ -51,7 +51,7 @@ describe('frames that are no messages', () => {
     expect(bridge.warnings.some(({ message }) => message.includes('binary'))).toBe(true);
   });
 
-  it('may be nested as deeply as they like', async () => {
+  it('may be nested as deeply as they like', { tags: ['deep'] }, async () => {
     await using program = await Program.open();
     await using page = await RawPage.serve({ ...(await program.address()), answer: echo });
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
@@ -68,7 +68,7 @@ describe('frames that are no messages', () => {
     ['that are no UTF-8', [0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]],
     ['that continue nothing', [0x80, 0x80, 0, 0, 0, 0]],
     ['that claim 2^63 bytes', [0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
-  ])('frames of bytes %s end the connection and nothing else', async (_kind, bytes) => {
+  ])('frames of bytes %s end the connection and nothing else', { tags: ['deep'] }, async (_kind, bytes) => {
     await using bridge = await Bridge.open();
     const { socket } = await shakeHands({ ...bridge.address, rest: Uint8Array.from(bytes) });
     await once(socket, 'close');
@@ -117,28 +117,36 @@ describe('initialize', () => {
     ['a list', '"result":[{"protocolVersion":"2025-06-18"}]'],
     ['null', '"result":null'],
     ['an error that is a text', '"error":"no"'],
-  ])('an initialize that is answered with %s closes the connection, and the next page is served', async (_kind, answer) => {
-    await using bridge = await Bridge.open();
-    const page = await RawPage.connect({ ...bridge.address, answer: () => answer });
-    expect(await page.closed).toBe(1000);
-    expect(bridge.session.proxyServer).not.toBeNull();
-    await using _next = await RawPage.serve({ ...bridge.address, answer: echo });
-    expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
-    expect(bridge.warnings.map(({ message }) => message)).toContain('The handshake with the page failed; its connection is closed.');
-  });
+  ])(
+    'an initialize that is answered with %s closes the connection, and the next page is served',
+    { tags: ['deep'] },
+    async (_kind, answer) => {
+      await using bridge = await Bridge.open();
+      const page = await RawPage.connect({ ...bridge.address, answer: () => answer });
+      expect(await page.closed).toBe(1000);
+      expect(bridge.session.proxyServer).not.toBeNull();
+      await using _next = await RawPage.serve({ ...bridge.address, answer: echo });
+      expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
+      expect(bridge.warnings.map(({ message }) => message)).toContain('The handshake with the page failed; its connection is closed.');
+    },
+  );
 
-  it.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('may be answered with %s', async (protocolVersion) => {
-    await using bridge = await Bridge.open();
-    const answer = (request: JsonObject): PageAnswer =>
-      request.method === 'initialize'
-        ? { result: { protocolVersion, capabilities: {}, serverInfo: { name: 'x', version: '1' } } }
-        : echo(request);
-    await using page = await RawPage.serve({ ...bridge.address, answer });
-    expect(page.messages[0]).toMatchObject({ method: 'initialize', params: { protocolVersion: '2025-06-18' } });
-    expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
-  });
+  it.each(['2024-10-07', '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
+    'may be answered with %s',
+    { tags: ['deep'] },
+    async (protocolVersion) => {
+      await using bridge = await Bridge.open();
+      const answer = (request: JsonObject): PageAnswer =>
+        request.method === 'initialize'
+          ? { result: { protocolVersion, capabilities: {}, serverInfo: { name: 'x', version: '1' } } }
+          : echo(request);
+      await using page = await RawPage.serve({ ...bridge.address, answer });
+      expect(page.messages[0]).toMatchObject({ method: 'initialize', params: { protocolVersion: '2025-06-18' } });
+      expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
+    },
+  );
 
-  it('may come behind what the page says first', async () => {
+  it('may come behind what the page says first', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const changed = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
     await using page = await RawPage.serve({ ...bridge.address, answer: echo, first: [changed, changed, 'nonsense', changed] });
@@ -149,7 +157,7 @@ describe('initialize', () => {
     expect(bridge.agent.named('notifications/tools/list_changed')).toHaveLength(1);
   });
 
-  it('may be cut off by the page: no call is lost to it', async () => {
+  it('may be cut off by the page: no call is lost to it', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const leaving = (): Promise<PageAnswer> => new Promise(() => {});
     for (let visit = 0; visit < 3; visit++) {
@@ -180,7 +188,7 @@ describe('answers', () => {
     expect(next.messages.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('an answer that comes twice, or to what was never asked, is dropped', async () => {
+  it('an answer that comes twice, or to what was never asked, is dropped', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({
       ...bridge.address,
@@ -197,7 +205,7 @@ describe('answers', () => {
     expect(page.messages.filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
-  it('may be errors, which pass as they are', async () => {
+  it('may be errors, which pass as they are', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const error = { code: -32099, message: 'my own', data: { a: [1] }, x: true };
     await using _page = await RawPage.serve({
@@ -237,7 +245,7 @@ describe('requests of a page', () => {
 });
 
 describe('floods', () => {
-  it('a flood of changes reaches the agent a few times, the last one certainly', async () => {
+  it('a flood of changes reaches the agent a few times, the last one certainly', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     await bridge.agent.until(() => bridge.agent.named('notifications/tools/list_changed').length === 1);
@@ -248,7 +256,7 @@ describe('floods', () => {
     expect(bridge.agent.named('notifications/tools/list_changed').length).toBeLessThan(20);
   });
 
-  it('broken frames are not logged one by one', async () => {
+  it('broken frames are not logged one by one', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     for (let sent = 0; sent < 5000; sent++) {
@@ -271,7 +279,7 @@ describe('the heartbeat', () => {
     expect(await call).toMatchObject(gone);
   });
 
-  it('leaves a page that answers them, however idle or busy it is', async () => {
+  it('leaves a page that answers them, however idle or busy it is', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open({ pingMs: 500 });
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     for (let pings = 0; pings < 3; pings++) await Promise.race([once(page.socket, 'ping'), page.closed]);
@@ -285,7 +293,7 @@ describe('the heartbeat', () => {
     expect(bridge.warnings.filter(({ message }) => !message.includes('floods'))).toEqual([]);
   });
 
-  it('leaves a page whose answer could not be read, since this process stood still', async () => {
+  it('leaves a page whose answer could not be read, since this process stood still', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open({ pingMs: 300 });
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     await once(page.socket, 'ping');

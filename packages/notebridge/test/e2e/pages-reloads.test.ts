@@ -35,7 +35,7 @@ describe('a call without a page', () => {
     expect(second.messages.filter(({ method }) => method === 'tools/call')).toHaveLength(3);
   });
 
-  it('waits through a handshake that fails, for the page behind it', async () => {
+  it('waits through a handshake that fails, for the page behind it', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open({ handshakeMs: 2000 });
     await (await RawPage.serve({ ...bridge.address, answer: named('first') })).close();
     const hanging = await RawPage.connect({ ...bridge.address, answer: () => new Promise(() => {}) });
@@ -46,7 +46,7 @@ describe('a call without a page', () => {
     expect(await call).toMatchObject(answered('second'));
   });
 
-  it('waits for a page that left before it was ever connected', async () => {
+  it('waits for a page that left before it was ever connected', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const leaving = await RawPage.connect({ ...bridge.address, answer: () => new Promise(() => {}) });
     await leaving.message('initialize');
@@ -56,7 +56,7 @@ describe('a call without a page', () => {
     expect(await call).toMatchObject(answered('second'));
   });
 
-  it('waits for the handshake of the first page', async () => {
+  it('waits for the handshake of the first page', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     let finish = (): void => {};
     const slow = new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ describe('a call without a page', () => {
     expect(await call).toMatchObject(answered('slow'));
   });
 
-  it('fails when the grace is over', async () => {
+  it('fails when the grace is over', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open({ graceMs: 200 });
     await (await RawPage.serve({ ...bridge.address })).close();
     const start = performance.now();
@@ -83,7 +83,7 @@ describe('a call without a page', () => {
     expect(await bridge.agent.callTool('get_cells')).toMatchObject(notConnected);
   });
 
-  it('can be cancelled while it waits', async () => {
+  it('can be cancelled while it waits', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     await (await RawPage.serve({ ...bridge.address })).close();
     void bridge.agent.request('tools/call', { name: 'delete_cell', arguments: { cellId: 'a' } }, 77);
@@ -95,7 +95,7 @@ describe('a call without a page', () => {
     ]);
   });
 
-  it('is let go by cleanup, in the grace window and in the open tool', async () => {
+  it('is let go by cleanup, in the grace window and in the open tool', { tags: ['deep'] }, async () => {
     const bridge = await Bridge.open();
     await (await RawPage.serve({ ...bridge.address })).close();
     const waiting = bridge.agent.callTool('get_cells');
@@ -111,7 +111,7 @@ describe('a call without a page', () => {
 });
 
 describe('reloads', () => {
-  it('30 times at top speed, calls all the while: each call is answered once or fails with a word', async () => {
+  it('30 times at top speed, calls all the while: each call is answered once or fails with a word', { tags: ['deep'] }, async () => {
     await using program = await Program.open();
     const address = await program.address();
     const calls: Promise<JsonObject>[] = [];
@@ -146,7 +146,7 @@ describe('reloads', () => {
     expect(await program.close()).toBe(0);
   });
 
-  it('calls go on where the new page dials before the old one has gone', async () => {
+  it('calls go on where the new page dials before the old one has gone', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     let old = await RawPage.serve({ ...bridge.address, answer: named('0') });
     for (let load = 1; load <= 10; load++) {
@@ -172,7 +172,7 @@ describe('reloads', () => {
     expect(count()).toBe(6);
   });
 
-  it('a storm of tabs leaves exactly one connected', async () => {
+  it('a storm of tabs leaves exactly one connected', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const tabs = await Promise.all(
       Array.from({ length: 20 }, () => RawPage.connect({ ...bridge.address, answer: named('tab'), origin: colabOrigin })),

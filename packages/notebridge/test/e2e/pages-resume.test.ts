@@ -83,7 +83,7 @@ describe('the resume token, by the program', () => {
     await visit(program, { port, token: third, origin, answer: keeps });
   });
 
-  it('is not forced on a page that knows nothing of it', async () => {
+  it('is not forced on a page that knows nothing of it', { tags: ['deep'] }, async () => {
     await using program = await openProgram();
     const { port, token } = await program.address();
     for (let times = 0; times < 3; times++) expect(await visit(program, { port, token, origin })).not.toBe('');
@@ -105,7 +105,7 @@ describe('the resume token, by the program', () => {
     expect(await program.address()).toMatchObject({ port, token });
   });
 
-  it('lets a page in that left between the offer and its answer, by whichever token it has', async () => {
+  it('lets a page in that left between the offer and its answer, by whichever token it has', { tags: ['deep'] }, async () => {
     await using program = await openProgram();
     const { port, token } = await program.address();
     const drop = async (by: string): Promise<string> => {
@@ -124,7 +124,7 @@ describe('the resume token, by the program', () => {
     expect(await statusOf({ port, token: second, headers: { Origin: origin } })).toBe(403);
   });
 
-  it('is known to a page whose handshake failed after it took it', async () => {
+  it('is known to a page whose handshake failed after it took it', { tags: ['deep'] }, async () => {
     await using program = await openProgram();
     const { port, token } = await program.address();
     const answer = (request: JsonObject): PageAnswer =>
@@ -136,7 +136,7 @@ describe('the resume token, by the program', () => {
     expect(await statusOf({ port, token, headers: { Origin: origin } })).toBe(403);
   });
 
-  it('leaves the living page its place, and whoever was opened before its way back', async () => {
+  it('leaves the living page its place, and whoever was opened before its way back', { tags: ['deep'] }, async () => {
     await using program = await openProgram();
     const { port, token } = await program.address();
     const right = await visit(program, { port, token, origin, answer: keeps });
@@ -188,7 +188,7 @@ describe('the resume token, by the program', () => {
 });
 
 describe('the resume token, in a library', () => {
-  it('changes nothing of what the Colab page is sent, to the letter', async () => {
+  it('changes nothing of what the Colab page is sent, to the letter', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open({ allowOrigins: [origin] });
     await using page = await RawPage.serve({ ...bridge.address, origin: colabOrigin });
     expect(page.received[0]).toBe(
@@ -196,7 +196,7 @@ describe('the resume token, in a library', () => {
     );
   });
 
-  it('is for every page of a profile that does not say otherwise', async () => {
+  it('is for every page of a profile that does not say otherwise', { tags: ['deep'] }, async () => {
     const profile = { name: 'mine', title: 'Mine', origins: [origin], defaultUrl: `${origin}/`, tools: [] };
     const secrets = new Set<string>();
     await using bridge = await Bridge.open({ profile, secrets });
@@ -207,7 +207,7 @@ describe('the resume token, in a library', () => {
     expect(secrets).toEqual(new Set([bridge.wss.token, offered]));
   });
 
-  it('ends a token also for a page that waits for its turn by it', async () => {
+  it('ends a token also for a page that waits for its turn by it', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open({ allowOrigins: [origin] });
     const { port, token } = bridge.address;
     const first = await RawPage.connect({ port, token, origin, answer: never });
@@ -224,7 +224,7 @@ describe('the resume token, in a library', () => {
     expect(bridge.session.wss?.connectionLive.isSet()).toBe(false);
   });
 
-  it('admits nobody any more when the slot is closed', async () => {
+  it('admits nobody any more when the slot is closed', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open({ allowOrigins: [origin] });
     const { port, token } = bridge.address;
     const page = await RawPage.serve({ port, token, origin, answer: keeps });

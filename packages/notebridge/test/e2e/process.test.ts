@@ -28,7 +28,7 @@ describe('standard input', () => {
     expect(idsIn(stdout).sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 501 }, (_, index) => index + 1));
   });
 
-  it('may lack the last line break, and may be empty', async () => {
+  it('may lack the last line break, and may be empty', { tags: ['deep'] }, async () => {
     const { ending, stdout } = await runProgram([], { input: JSON.stringify(initialize) });
     expect({ ending, ids: idsIn(stdout) }).toEqual({ ending: 0, ids: [1] });
     const { stderr, ...silent } = await runProgram([]);
@@ -36,7 +36,7 @@ describe('standard input', () => {
     expect(stderr).toMatch(/^notebridge: Standard input ended before an agent said anything, .* start it in a terminal\.\n$/);
   });
 
-  it('an input that ends with a call in flight ends the call in the page, and the program', async () => {
+  it('an input that ends with a call in flight ends the call in the page, and the program', { tags: ['deep'] }, async () => {
     const { program, page, port } = await openWithCallInFlight();
     program.child.stdin.end();
     expect(await program.ended).toBe(0);
@@ -77,7 +77,7 @@ describe('standard output', () => {
     expect(ending).toBe(0);
   });
 
-  it('is not written to for garbage that asks nothing, and the program goes on', async () => {
+  it('is not written to for garbage that asks nothing, and the program goes on', { tags: ['deep'] }, async () => {
     await using program = await Program.open();
     await using page = await RawPage.serve(await program.address());
     const hostile = '{"valueOf":1,"toString":2}';
@@ -108,7 +108,7 @@ describe('standard output', () => {
     expect(program.noise).toEqual([]);
   });
 
-  it('an output that the agent has closed ends the program, without a stack trace', async () => {
+  it('an output that the agent has closed ends the program, without a stack trace', { tags: ['deep'] }, async () => {
     await using program = await Program.open();
     program.child.stdout.destroy();
     program.write(JSON.stringify(initialize));
@@ -133,7 +133,7 @@ describe('signals', () => {
     },
   );
 
-  it('SIGTERM ends it also when the agent reads none of its answers', async () => {
+  it('SIGTERM ends it also when the agent reads none of its answers', { tags: ['deep'] }, async () => {
     const { home, env } = createHome();
     const child = spawn(process.execPath, [programFile], { env, stdio: ['pipe', 'pipe', 'ignore'] });
     const ended = once(child, 'exit');
@@ -147,7 +147,7 @@ describe('signals', () => {
     rmSync(home, { recursive: true });
   });
 
-  it('SIGTERM ends it also while the open tool waits for a page', async () => {
+  it('SIGTERM ends it also while the open tool waits for a page', { tags: ['deep'] }, async () => {
     await using program = await Program.open();
     const { port } = await program.address();
     program.callTool('open_colab_browser_connection', { wait_seconds: 60 }, { progressToken: 1 }).catch(() => {});

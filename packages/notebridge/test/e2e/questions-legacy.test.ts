@@ -115,7 +115,7 @@ describe('a call of a modern agent to a server of the legacy era', () => {
     await expect(call('ask', {}, modernCall({ asks: [sample] }, { requestState: parked.requestState }))).rejects.toMatchObject(refused);
   });
 
-  it('is not asked what it cannot be', async () => {
+  it('is not asked what it cannot be', { tags: ['deep'] }, async () => {
     const { call } = openAsking();
     const context = createCall('ask', { asks: [form, roots] }, { caller: { ...modernCall({}).caller } });
     expect(await call('ask', {}, context)).toMatchObject({

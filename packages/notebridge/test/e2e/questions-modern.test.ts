@@ -24,7 +24,7 @@ function callWith(asker: Partial<Asker>, args: JsonObject, cancellation = new Ca
 const everything = { elicitation: {}, sampling: {}, roots: {} };
 
 describe('what a server of the modern era asks a legacy caller', () => {
-  it('is asked all at once, and answered in one call with its own state', async () => {
+  it('is asked all at once, and answered in one call with its own state', { tags: ['deep'] }, async () => {
     const { call } = openAsking();
     const methods: string[] = [];
     const ask: Asker['ask'] = async (_, { method }) => {
@@ -59,7 +59,7 @@ describe('what a server of the modern era asks a legacy caller', () => {
     });
   });
 
-  it('is nothing where the entry of the server says so: it is told of no capability', async () => {
+  it('is nothing where the entry of the server says so: it is told of no capability', { tags: ['deep'] }, async () => {
     for (const [questions, told] of [
       ['none', {}],
       ['auto', everything],
@@ -86,7 +86,7 @@ describe('what a server of the modern era asks a legacy caller', () => {
     await expect(strange).rejects.toMatchObject({ code: 'bad_message' });
   });
 
-  it('says what the agent answered with an error, and ends the other questions then', async () => {
+  it('says what the agent answered with an error, and ends the other questions then', { tags: ['deep'] }, async () => {
     const { call } = openAsking();
     const ended: string[] = [];
     const ask: Asker['ask'] = (_, { method }, { cancellation }) => {
@@ -179,7 +179,7 @@ describe('a modern agent', () => {
     });
   });
 
-  it('alone is told that a server of the legacy era needs URLs opened, and calls again when they are', async () => {
+  it('alone is told that a server of the legacy era needs URLs opened, and calls again when they are', { tags: ['deep'] }, async () => {
     const { ask } = await openDoor({}, ['legacy']);
     const call = async (capabilities: JsonObject, more: JsonObject = {}) => {
       const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
@@ -201,7 +201,7 @@ describe('a modern agent', () => {
     expect(again).not.toHaveProperty('inputResponses');
   });
 
-  it('an agent that opens no URLs is told what it lacks; a legacy one gets the error as it is', async () => {
+  it('an agent that opens no URLs is told what it lacks; a legacy one gets the error as it is', { tags: ['deep'] }, async () => {
     const { ask } = await openDoor({}, ['legacy']);
     const [answer] = await messagesOf(await ask('tools/call', { name: 'it__urls', arguments: {} }));
     expect(answer).toMatchObject({ error: { code: -32021, data: { requiredCapabilities: { elicitation: { url: {} } } } } });
@@ -282,7 +282,7 @@ describe('a legacy agent over HTTP', () => {
     ]);
   });
 
-  it('an agent that takes no stream and has none open cannot be asked', async () => {
+  it('an agent that takes no stream and has none open cannot be asked', { tags: ['deep'] }, async () => {
     const { open } = await openDoor();
     const session = await open({}, capabilities);
     const params = { name: 'it__ask', arguments: { asks: { a: form } } };

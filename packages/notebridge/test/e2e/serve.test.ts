@@ -135,7 +135,7 @@ describe('a hub with three servers of others', () => {
     expect(status).toBe(401);
   });
 
-  it('serves a notebook page on the same port', async () => {
+  it('serves a notebook page on the same port', { tags: ['deep'] }, async () => {
     await using client = await openAgent(hub, hub.ownerToken);
     const opened = await client.callTool({ name: 'open_colab_browser_connection', arguments: { wait_seconds: 0 } });
     const address = addressIn(opened);

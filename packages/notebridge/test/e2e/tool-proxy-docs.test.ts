@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 describe('/openapi.json', () => {
-  it('is OpenAPI 3.1, to a public validator, and needs no token', async () => {
+  it('is OpenAPI 3.1, to a public validator, and needs no token', { tags: ['deep'] }, async () => {
     const response = await fetch(`${open.origin}/openapi.json`);
     expect(response.headers.get('content-type')).toContain('application/json');
     const document = (await response.json()) as JsonObject;
@@ -34,7 +34,7 @@ describe('/openapi.json', () => {
   });
 });
 
-it('a caller that asks for the documents at another path is told of the page for people', async () => {
+it('a caller that asks for the documents at another path is told of the page for people', { tags: ['deep'] }, async () => {
   expect(await jsonOf(open.get('/'))).toMatchObject({ detail: expect.stringContaining(' GET /docs,') });
 });
 

@@ -67,7 +67,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     expect(answers).toEqual([200, 200, 401, 401, 401, 403, 403, 403]);
   });
 
-  it('a cell imports the bindings from the shared folder, and calls tools of two servers', async () => {
+  it('a cell imports the bindings from the shared folder, and calls tools of two servers', { tags: ['deep'] }, async () => {
     const file = join(both.folder, 'files', 'hello.txt');
     const found = await json(
       'import generated',
@@ -115,7 +115,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     );
   });
 
-  it('a grant refuses what it does not allow, and the error names the rule', async () => {
+  it('a grant refuses what it does not allow, and the error names the rule', { tags: ['deep'] }, async () => {
     const path = join(both.folder, 'files', 'never.txt');
     const refused = await json(
       'from generated.client import ToolError',
@@ -170,7 +170,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     expect(both.hub.stdout + both.hub.stderr).not.toContain(serverKey);
   });
 
-  it('a tool that a server has learned can be imported, and what was imported before is still good', async () => {
+  it('a tool that a server has learned can be imported, and what was imported before is still good', { tags: ['deep'] }, async () => {
     const written = (): number => both.hub.log().filter(({ msg }) => msg === 'Bindings written.').length;
     const before = written();
     const name = `juggle_${Date.now()}`;
@@ -202,7 +202,9 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     expect(await print('print(kept, await echo(message="back"))')).toBe('8 Echo: back');
   });
 
-  it('a pod without the folder trades its own token for a grant, fetches the bindings of what that allows, and calls', async () => {
+  it('a pod without the folder trades its own token for a grant, fetches the bindings of what that allows, and calls', {
+    tags: ['deep'],
+  }, async () => {
     writeFileSync(join(both.folder, 'home', 'service-account'), issuer.sign());
     const { home } = both.paths;
     const python =
@@ -228,7 +230,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     expect(printed).toContain(`stdout="Echo: pod ['everything'] ['echo']\\n"`);
   });
 
-  it("the image's health check says how the hub is, from its own container", async () => {
+  it("the image's health check says how the hub is, from its own container", { tags: ['deep'] }, async () => {
     const check = () => {
       const [command = '', ...args] = [...both.sides.hub.launch, process.execPath, join(deployFolder, 'healthy.mjs'), both.hub.url];
       return promisify(execFile)(command, args).then(

@@ -33,7 +33,7 @@ describe('a change of the config', () => {
     await expect(old.request('tools/call', context.message, context)).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  it('a change that a running program need not know takes effect without a restart', async () => {
+  it('a change that a running program need not know takes effect without a restart', { tags: ['deep'] }, async () => {
     const before = named('it');
     const { upstreams, server, call, events } = openUpstreams([before]);
     await upstreams.start();
@@ -50,7 +50,7 @@ describe('a change of the config', () => {
     await expect(call('wait', { key: 'a' })).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('a change that disables a server ends it; its calls say so', async () => {
+  it('a change that disables a server ends it; its calls say so', { tags: ['deep'] }, async () => {
     const config = named('it');
     const { upstreams, server, call } = openUpstreams([config]);
     await upstreams.start();
@@ -61,7 +61,7 @@ describe('a change of the config', () => {
     expect(await call('echo', { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
   });
 
-  it('comes after the one before it, and counts last', async () => {
+  it('comes after the one before it, and counts last', { tags: ['deep'] }, async () => {
     const [one, two] = [named('one'), named('two')];
     const { upstreams } = openUpstreams([]);
     await Promise.all([
@@ -106,7 +106,7 @@ describe('a server that is started on first use', () => {
 });
 
 describe('closing', () => {
-  it('ends everything, twice without harm, and for good', async () => {
+  it('ends everything, twice without harm, and for good', { tags: ['deep'] }, async () => {
     const { upstreams, server, call } = openUpstreams([named('it')]);
     await server().listTools();
     const waiting = call('wait', { key: 'a' }).catch((error: unknown) => error);

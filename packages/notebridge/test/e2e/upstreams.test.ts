@@ -20,7 +20,7 @@ async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe('upstreams', () => {
-  it('serve the tools of programs that others wrote', async () => {
+  it('serve the tools of programs that others wrote', { tags: ['deep'] }, async () => {
     const file = temporaryPath('memory.json');
     const folder = file.slice(0, -'/memory.json'.length);
     const everything = thirdParty('everything');
@@ -49,7 +49,7 @@ describe('upstreams', () => {
     expect(server('everything').state).toMatchObject({ protocolVersion: '2025-11-25', restarts: 0, inFlight: 0, pid: expect.any(Number) });
   });
 
-  it('have no resources or prompts where the server has none, and say so without asking it', async () => {
+  it('have no resources or prompts where the server has none, and say so without asking it', { tags: ['deep'] }, async () => {
     const { server, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
     await upstreams.start();
     const ask = (method: string) => server().request(method, {}, createContext(method));
@@ -58,7 +58,7 @@ describe('upstreams', () => {
     await expect(ask('prompts/get')).rejects.toMatchObject({ code: 'unknown_method' });
   });
 
-  it('pass the progress of a call under the token of the caller', async () => {
+  it('pass the progress of a call under the token of the caller', { tags: ['deep'] }, async () => {
     const { call } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
     const context = createContext('tools/call', { name: 'steps', _meta: { progressToken: 'mine' } });
     await call('steps', {}, context);
@@ -118,7 +118,7 @@ describe('upstreams', () => {
     expect(log.filter((line) => line.includes('unexpected_answer'))).not.toEqual([]);
   });
 
-  it('list 10,000 tools of many pages, the first of two with one name, and hear that they changed', async () => {
+  it('list 10,000 tools of many pages, the first of two with one name, and hear that they changed', { tags: ['deep'] }, async () => {
     const { call, server, log, events, until } = openUpstreams([fixtureConfig('many-tools.mjs')]);
     const tools = await server().listTools();
     expect(tools).toHaveLength(10_000);
@@ -132,7 +132,7 @@ describe('upstreams', () => {
     expect(server().knownTools).toHaveLength(10_000);
   });
 
-  it('know no tool that is not listed, and say which one was meant', async () => {
+  it('know no tool that is not listed, and say which one was meant', { tags: ['deep'] }, async () => {
     const { call, server } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
     await server().listTools();
     expect(await rejectionOf(call('ecko'))).toMatchObject({
@@ -173,7 +173,7 @@ describe('upstreams', () => {
     expect([codeOf(await first), codeOf(await second)]).toEqual(['timeout', 'timeout']);
   });
 
-  it('speak with a server of the modern era, and hear its changes', async () => {
+  it('speak with a server of the modern era, and hear its changes', { tags: ['deep'] }, async () => {
     const { call, server, events, until } = openUpstreams([fixtureConfig('modern.mjs')]);
     const listed = (await server().listTools()).map(({ name }) => name);
     expect(listed).toEqual(['meta', 'change', 'ask']);
@@ -211,7 +211,7 @@ describe('upstreams', () => {
     expect(log.join('\n')).not.toContain(secret);
   });
 
-  it('give up the own program that was idle longest when there are too many', async () => {
+  it('give up the own program that was idle longest when there are too many', { tags: ['deep'] }, async () => {
     const { call } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { instances: 'per-agent' })], {
       limits: { maxOwnInstances: 2 },
     });

@@ -99,7 +99,7 @@ describe('servers of a cluster', () => {
     expect(linesOf(file)).toEqual([`began ${first}`, `ended ${first}`, `began ${second}`]);
   });
 
-  it('are listed for all that wait, also when the agent that asked first hangs up', async () => {
+  it('are listed for all that wait, also when the agent that asked first hangs up', { tags: ['deep'] }, async () => {
     const { a, b } = await start(() => [fixtureConfig('calls.mjs', ['-'], { placement: 'one', lazy: true })]);
     const pidOf = (): number => a.local('it').state.pid ?? 0;
     const started = a.server('it').start?.();
@@ -123,7 +123,7 @@ describe('servers of a cluster', () => {
     expect(listed?.status === 'fulfilled' && listed.value.map(({ name }) => name)).toContain('echo');
   });
 
-  it('keep what an agent has at their hub when another hub ends that the same agent had left', async () => {
+  it('keep what an agent has at their hub when another hub ends that the same agent had left', { tags: ['deep'] }, async () => {
     const { owner, other } = await sides(
       await start(() => [fixtureConfig('changing.mjs', ['1'], { placement: 'one', instances: 'per-agent' })], 4),
     );

@@ -66,7 +66,7 @@ describe('search', () => {
     });
   });
 
-  it('takes only what is asked for: a server, marked read-only, a page, a detail', async () => {
+  it('takes only what is asked for: a server, marked read-only, a page, a detail', { tags: ['deep'] }, async () => {
     const { find } = open();
     expect(await find({ query: 'file', read_only: true, detail: 'name' })).toBe('my-files.read-file  [1.00]');
     expect(await find({ query: 'shared', server: 'mail', detail: 'name' })).toBe('mail.shared  [1.00]');
@@ -79,7 +79,7 @@ describe('search', () => {
     );
   });
 
-  it('lists servers, or the tools of one, where nothing is searched for', async () => {
+  it('lists servers, or the tools of one, where nothing is searched for', { tags: ['deep'] }, async () => {
     const { find } = open();
     expect(await find()).toBe('mail (2 tools)\nmy-files (3 tools) – Files of a folder.');
     expect(await find({ server: 'mail' })).toBe('mail.send_mail() – Sends a message.\nmail.shared() – Two of two.');
@@ -87,7 +87,7 @@ describe('search', () => {
     expect(await open([]).find()).toBe('There are no servers whose tools you may call.');
   });
 
-  it('says what there is where nothing is found, and what was wrong', async () => {
+  it('says what there is where nothing is found, and what was wrong', { tags: ['deep'] }, async () => {
     const { find, raw } = open();
     expect(await find({ query: 'zzqqxx' })).toMatch(/^Nothing matches "zzqqxx"\. Try other words.* Servers: mail \(2\), my-files \(3\)\.$/);
     expect(await find({ server: 'mial' })).toMatch(/^There is no server "mial"; did you mean mail\? Servers: /);
@@ -95,7 +95,7 @@ describe('search', () => {
     expect(await raw({ limit: 99 })).toMatchObject({ isError: true, _meta: { 'notebridge/error_code': 'invalid_arguments' } });
   });
 
-  it('finds new tools of a list that changed, and no longer those that went', async () => {
+  it('finds new tools of a list that changed, and no longer those that went', { tags: ['deep'] }, async () => {
     const { find, servers } = open();
     expect(await find({ query: 'file', detail: 'name' })).toContain('delete_file');
     const server = servers.get('my-files') as MemoryToolServer;
@@ -109,13 +109,13 @@ describe('search', () => {
     expect(await find({ query: 'copy file', detail: 'name' })).toBe('late.copy_file  [1.00]');
   });
 
-  it('leaves out what code cannot reach', async () => {
+  it('leaves out what code cannot reach', { tags: ['deep'] }, async () => {
     const { find, servers } = open([]);
     servers.add(new MemoryToolServer({ name: 'hidden', tools: [tool('copy_file')], expose: 'none' }));
     expect(await find({ query: 'copy file' })).not.toContain('hidden');
   });
 
-  it('finds skills, to those who may see them', async () => {
+  it('finds skills, to those who may see them', { tags: ['deep'] }, async () => {
     const skills = [
       { name: 'weekly-report', description: 'Sums up a week.', tags: ['finance'] },
       { name: 'other-report', description: 'Of another.', tags: [] },
@@ -178,14 +178,14 @@ describe('describe', () => {
     expect(await show('read-file', 'my-files.read-file')).toBe(stub);
   });
 
-  it('takes a name that agents see, whatever it is', async () => {
+  it('takes a name that agents see, whatever it is', { tags: ['deep'] }, async () => {
     const resolveName = (name: string) => ({ short_1: { server: 'mail', tool: 'send_mail' }, other: { server: 'gone', tool: 'x' } })[name];
     const { describe: show } = open([files, mail], { resolveName });
     expect(await show('short_1')).toContain('import send_mail');
     expect(await show('other')).toMatch(/^other is not a tool that you may call/);
   });
 
-  it('answers what it knows, and says of the rest what was meant, or that it is several', async () => {
+  it('answers what it knows, and says of the rest what was meant, or that it is several', { tags: ['deep'] }, async () => {
     const { describe: show, search, context } = open();
     const said = await show('mail.send_mial', 'shared', 'my-files.delete_file');
     expect(said).toContain('import delete_file');
@@ -197,12 +197,12 @@ describe('describe', () => {
     });
   });
 
-  it('shows the functions of the skills as the package has them', async () => {
+  it('shows the functions of the skills as the package has them', { tags: ['deep'] }, async () => {
     const { describe: show } = open([{ name: 'skills', tools: [tool('run_skill_script', { description: 'Runs it.' })] }]);
     expect(await show('skills.run_skill_script')).toContain('from generated.skills import run_skill\n\nasync def run_skill(');
   });
 
-  it('shows no more than it may, and says what is missing', async () => {
+  it('shows no more than it may, and says what is missing', { tags: ['deep'] }, async () => {
     const tools = Array.from({ length: 20 }, (_, at) => tool(`long_${at}`, { description: 'word '.repeat(4000) }));
     const { describe: show } = open([{ name: 'it', tools }]);
     const said = await show(...tools.map(({ name }) => `it.${name}`));
@@ -240,7 +240,7 @@ describe('what a caller may not call', () => {
     expect(all[0]).toBe('my-files (1 tool) – Files of a folder.');
   });
 
-  it('is found by others from the same index', async () => {
+  it('is found by others from the same index', { tags: ['deep'] }, async () => {
     const search = new ToolSearch({ servers, mayList });
     const { caller } = createContext('tools/call');
     const as = (principal: Principal) => createContext('tools/call', {}, { caller: { ...caller, principal } });
@@ -283,7 +283,7 @@ describe('hostile servers', () => {
   });
 });
 
-it('a search that is closed answers nothing', async () => {
+it('a search that is closed answers nothing', { tags: ['deep'] }, async () => {
   const { search, context } = open();
   await search.search({ query: 'file' }, context);
   search.close();

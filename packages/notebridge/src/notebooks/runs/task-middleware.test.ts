@@ -58,7 +58,7 @@ const runCall = { name: 'run_code_cell', arguments: { cellId: 'a' } };
 const taskOf = (answer: JsonObject): JsonObject => answer.task as JsonObject;
 
 describe('tasks of 2025-11-25', () => {
-  it('are declared, with the tools that can be one', async () => {
+  it('are declared, with the tools that can be one', { tags: ['deep'] }, async () => {
     const send = await agent('s');
     const { tools } = (await send('tools/list')) as { tools: { name: string; execution?: JsonObject }[] };
     expect(tools.map(({ name, execution }) => [name, execution?.taskSupport])).toEqual([
@@ -82,7 +82,7 @@ describe('tasks of 2025-11-25', () => {
     expect(said).toContainEqual(expect.objectContaining({ method: 'notifications/tasks/status', sessionId: 's' }));
   });
 
-  it('wait for a run beyond what one call may wait, and answer in the form of the call', async () => {
+  it('wait for a run beyond what one call may wait, and answer in the form of the call', { tags: ['deep'] }, async () => {
     const send = await agent('s');
     const { taskId } = taskOf(await send('tools/call', { ...runCall, task: {} }));
     const result = send('tasks/result', { taskId });
@@ -93,7 +93,7 @@ describe('tasks of 2025-11-25', () => {
     expect(await result).toMatchObject(toTextResult('{"outputs":[2]}'));
   });
 
-  it('are asked for with a task alone, in a session that knows them', async () => {
+  it('are asked for with a task alone, in a session that knows them', { tags: ['deep'] }, async () => {
     const caller: Caller = { sessionId: 'old', door: 'http', era: 'legacy', clientInfo: undefined };
     const called = hub.request(createContext('tools/call', { ...runCall, task: {} }, { caller }));
     await expect.poll(() => calls.length).toBe(1);
@@ -126,7 +126,7 @@ describe('a task of another principal', () => {
     expect(await other('tasks/get', { taskId })).toMatchObject({ status: 'working' });
   });
 
-  it('is cancelled by the same principal where there are no sessions', async () => {
+  it('is cancelled by the same principal where there are no sessions', { tags: ['deep'] }, async () => {
     const begun = await (await agent('m1', { era: 'modern', principal: grant('g') }))('tools/call', {
       ...runCall,
       arguments: { wait_seconds: 0 },
@@ -136,7 +136,7 @@ describe('a task of another principal', () => {
 });
 
 describe('the extension', () => {
-  it('makes a task of a run that takes long, and none of one that is answered in time', async () => {
+  it('makes a task of a run that takes long, and none of one that is answered in time', { tags: ['deep'] }, async () => {
     const send = await agent('m', { era: 'modern' });
     const quick = send('tools/call', runCall);
     release({ outputs: [1] });
@@ -167,7 +167,7 @@ describe('the extension', () => {
   });
 });
 
-it('a cancelled task stays cancelled, and its run is asked to stop', async () => {
+it('a cancelled task stays cancelled, and its run is asked to stop', { tags: ['deep'] }, async () => {
   const send = await agent('s');
   const { taskId } = taskOf(await send('tools/call', { ...runCall, task: {} }));
   expect(await send('tasks/cancel', { taskId })).toMatchObject({ taskId, status: 'cancelled' });
