@@ -89,7 +89,7 @@ describe('connecting', () => {
     expect(hub.dials).toEqual([]);
   });
 
-  it('goes on after a reload without asking again, until the person disconnects', { tags: ['P-053', 'P-293'] }, async () => {
+  it('goes on after a reload without asking again, until the person disconnects', { tags: ['P-053'] }, async () => {
     const storage = createMemoryStorage();
     const first = createPage({ ...createAddressBar(urlOf(hub)), storage });
     await first.connect();
@@ -143,7 +143,7 @@ describe('connecting', () => {
     }
   });
 
-  it('shows no name that could deceive', { tags: ['P-154'] }, async () => {
+  it('shows no name that could deceive', { tags: ['P-198'] }, async () => {
     const evil = await openHub({ handshake: { clientInfo: { name: `  a\u202Eb\n\u0000c${'x'.repeat(500)}`, version: 7 } } });
     const session = createPage();
     const state = await session.connectManually(evil.entry);

@@ -126,7 +126,7 @@ describe('a connection that is lost', () => {
     expect([quick.state, hub.dials.length]).toEqual([{ status: 'disconnected', reason: 'person' }, 4]);
   });
 
-  it('is noticed when nothing comes any more, though the socket looks open', { tags: ['P-293'] }, async () => {
+  it('is noticed when nothing comes any more, though the socket looks open', { tags: ['P-053'] }, async () => {
     const hub = await openHub();
     await connect(hub, { quietMs: 50 });
     const first = await hub.connection(0);

@@ -63,7 +63,7 @@ describe('the journal', () => {
     expect(fileOf(document)).toBe(before);
   });
 
-  it('refuses when a person has changed the cell since, and changes nothing', { tags: ['P-103'] }, () => {
+  it('refuses when a person has changed the cell since, and changes nothing', { tags: ['P-049'] }, () => {
     const { document, journal } = open('a');
     document.update('c0', 'bot', { by: bot });
     document.update('c0', 'ann', { by: ann });

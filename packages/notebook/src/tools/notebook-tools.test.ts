@@ -123,7 +123,7 @@ describe('the tools', () => {
     ]);
   });
 
-  it('give an error without the terminal codes that the document keeps', { tags: ['P-238'] }, async () => {
+  it('give an error without the terminal codes that the document keeps', { tags: ['P-315'] }, async () => {
     const { session, call } = open();
     const coloured = '\x1b[0;31mwrong\x1b[39;49;00m \x1b]8;;file:///a.py\x07line 1\x1b]8;;\x07\x1b[?25h\x1b[K[1] 50%';
     const plain = { ename: 'ValueError', evalue: 'wrong line 1[1] 50%', traceback: ['ValueError: wrong line 1[1] 50%'] };
@@ -204,7 +204,7 @@ describe('the tools', () => {
     await Promise.all(runs);
   });
 
-  it("undo the agent's own last change, and refuse after a person's", { tags: ['P-103'] }, async () => {
+  it("undo the agent's own last change, and refuse after a person's", { tags: ['P-049'] }, async () => {
     const notebook = open(['a', 'b']);
     const { session, call } = notebook;
     await call('update_cell', { cellId: 'c0', content: 'x' });

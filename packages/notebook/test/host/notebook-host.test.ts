@@ -56,7 +56,7 @@ describe('a host', () => {
     await expect(host.start()).rejects.toMatchObject({ code: 'not_started' });
   });
 
-  it('closed while a cell runs for ever, keeps what it has printed', { tags: ['P-161'] }, async () => {
+  it('closed while a cell runs for ever, keeps what it has printed', { tags: ['P-113'] }, async () => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const host = await startHost({ file: path });
     const ran = callTool(host, 'run_code', { code: 'print("so far")\nforever()' });

@@ -51,7 +51,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     process.env.JUPYTER_PATH = join(folder, 'jupyter');
   };
 
-  test('a Python without ipykernel, or jupyter_client, is answered with the exact command', { tags: ['P-206'] }, async () => {
+  test('a Python without ipykernel, or jupyter_client, is answered with the exact command', { tags: ['P-213'] }, async () => {
     const noKernel = pythonWithout('ipykernel');
     expect(await failure({ python: noKernel })).toContain(`Install it: "${noKernel}" -m pip install ipykernel`);
     const noClient = pythonWithout('jupyter_client', 'ipykernel');
@@ -71,7 +71,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     expect(await failure({ python: '/bin/echo' })).toMatch(/not a frame|ended with code 0/);
   });
 
-  test('kernels that are not there, cannot be run, or die or hang at start', { tags: ['P-206'] }, async () => {
+  test('kernels that are not there, cannot be run, or die or hang at start', { tags: ['P-213'] }, async () => {
     expect(await failure({ kernelName: 'nosuch' })).toMatch(/there is no kernel "nosuch".*There are: .*python3/);
     specified('absent', { argv: ['/nonexistent/program', '{connection_file}'] });
     expect(await failure({ kernelName: 'absent' })).toMatch(/"\/nonexistent\/program" cannot be run: No such file/);

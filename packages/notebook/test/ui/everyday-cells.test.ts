@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-255
+// @module-tag P-239
 
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';

@@ -243,7 +243,7 @@ describe('Exchanges', () => {
     expect(b.exchanges.heldBytes).toBe(0);
   });
 
-  it('are told again that they were not begun, and why, when that was lost: their outcome is known', { tags: ['P-596'] }, async () => {
+  it('are told again that they were not begun, and why, when that was lost: their outcome is known', { tags: ['P-522'] }, async () => {
     const { time, bus, exchange, open: join, served, hubs, a } = createHubs();
     join('c', { limits: { maxExchanges: 40, maxMessageBytes: 1_000_000 } });
     hubs.answer = () => {};

@@ -8,7 +8,7 @@ import { HubLease } from './hub-lease.js';
 import { ResourceClaims } from './resource-claims.js';
 
 describe('ResourceClaims', () => {
-  it('takes with one write and releases with one, and renews nothing meanwhile', { tags: ['P-531'] }, async () => {
+  it('takes with one write and releases with one, and renews nothing meanwhile', async () => {
     const { world, join, settle } = createCluster();
     const { claims } = await join('one');
     const writes = () => world.counts.get('writes') ?? 0;

@@ -44,7 +44,7 @@ describe('StoredSessions', () => {
   });
 
   it('go on here when the answer of the taking was lost and the agent tries again, once and for it alone', {
-    tags: ['P-595'],
+    tags: ['P-560'],
   }, async () => {
     const { join, settle, world } = createHubs();
     const [one, two] = [join('one'), join('two')];
@@ -58,7 +58,7 @@ describe('StoredSessions', () => {
     expect(await settle(two.sessions.take('key', principal)), 'one that has ended does not come back').toEqual({ at: two.mark });
   });
 
-  it('go on here when the write of the taking comes late, after the agent has tried again', { tags: ['P-595'] }, async () => {
+  it('go on here when the write of the taking comes late, after the agent has tried again', { tags: ['P-560'] }, async () => {
     const { join, settle, world } = createHubs();
     const [one, two] = [join('one'), join('two')];
     await settle(one.sessions.leave('key', session));
@@ -73,7 +73,7 @@ describe('StoredSessions', () => {
     expect(await settle(two.sessions.take('key', principal))).toEqual({ at: two.mark });
   });
 
-  it('are taken by one hub at most, whatever the store loses', { tags: ['P-595'] }, async () => {
+  it('are taken by one hub at most, whatever the store loses', { tags: ['P-560'] }, async () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const { join, settle, world } = createHubs(seed);
       const [one, two, three] = [join('one'), join('two'), join('three')];

@@ -78,7 +78,7 @@ describe('watchConfig', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('follows a file that editors replace by another, again and again', { tags: ['P-027'] }, async () => {
+  it('follows a file that editors replace by another, again and again', { tags: ['P-025'] }, async () => {
     await writeFile(file, withServer('one'));
     const { next, told } = await watch();
     for (const name of ['two', 'three', 'four']) {
@@ -97,7 +97,7 @@ describe('watchConfig', () => {
     expect(await next()).toEqual(['two']);
   });
 
-  it('follows the links of a Kubernetes volume, which swaps one of them', { tags: ['P-027'] }, async () => {
+  it('follows the links of a Kubernetes volume, which swaps one of them', { tags: ['P-025'] }, async () => {
     const publish = async (version: string): Promise<void> => {
       await mkdir(join(folder, `..${version}`));
       await writeFile(join(folder, `..${version}`, 'mcp.json'), withServer(version));
@@ -115,7 +115,7 @@ describe('watchConfig', () => {
     }
   });
 
-  it('follows a link to a file in another folder, and the link itself', { tags: ['P-027'] }, async () => {
+  it('follows a link to a file in another folder, and the link itself', { tags: ['P-025'] }, async () => {
     const [one, two] = [join(folder, 'dotfiles', 'mcp.json'), join(folder, 'other', 'mcp.json')];
     for (const target of [one, two]) await mkdir(dirname(target));
     await writeFile(one, withServer('one'));

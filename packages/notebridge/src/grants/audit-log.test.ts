@@ -1,5 +1,4 @@
 // @module-tag P-138
-// @module-tag P-172
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -226,7 +226,7 @@ describe('composeMiddleware: the text of a result', () => {
     expect(await printed([])).toContain('"result":{"a" : 1,');
   });
 
-  it('is dropped where a layer might, so that what it changed is answered', { tags: ['P-151'] }, async () => {
+  it('is dropped where a layer might, so that what it changed is answered', { tags: ['P-031'] }, async () => {
     expect(await printed([{ keepsResults: true }, { onMessage: changing }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
     expect(await printed([{ onMessage: changing }, { keepsResults: true }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
     expect(await printed([{ keepsResults: true, onMessage: changing }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);

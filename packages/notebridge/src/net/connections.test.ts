@@ -1,4 +1,4 @@
-// @module-tag P-181
+// @module-tag P-119
 
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';

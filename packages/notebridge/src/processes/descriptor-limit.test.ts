@@ -1,4 +1,4 @@
-// @module-tag P-181
+// @module-tag P-119
 
 import { describe, expect, it } from 'vitest';
 import { ownDescriptorLimit } from './descriptor-limit.js';

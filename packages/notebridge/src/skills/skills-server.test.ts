@@ -207,7 +207,7 @@ describe('the server "skills": reading', () => {
     });
   });
 
-  it('reads nothing outside of a skill, nothing hidden and nothing too large', { tags: ['P-122'] }, async () => {
+  it('reads nothing outside of a skill, nothing hidden and nothing too large', { tags: ['P-169'] }, async () => {
     await writeFile(join(place.base, 'secret.txt'), 'hunter22');
     await place.writeSkill('pdf');
     await place.writeSkill('other');

@@ -94,7 +94,7 @@ describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
 
   it.each(['../secret', 'deep/../../secret', '../in-beside/secret', '..', '../none', 'out', 'out-folder/secret', 'out-deep/b'])(
     'reads nothing outside by "%s"',
-    { tags: ['P-122'] },
+    { tags: ['P-169'] },
     async (path) => {
       await symlink('../secret', join(base, 'in', 'out'));
       await symlink(base, join(base, 'in', 'out-folder'));

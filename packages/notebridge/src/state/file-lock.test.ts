@@ -40,7 +40,7 @@ describe('tryFileLock', () => {
 describe('a lock that names its owner', () => {
   const owner = (name: string, ended: readonly string[]) => ({ name, hasEnded: (other: string) => ended.includes(other) });
 
-  it('is taken over at once when the owner has ended, and not before', { tags: ['P-281'] }, () => {
+  it('is taken over at once when the owner has ended, and not before', { tags: ['P-227'] }, () => {
     const first = tryFileLock(path(), owner('first', []));
     expect(tryFileLock(path(), owner('second', []))).toBeUndefined();
     // One that does not know owners waits as long as for any other.

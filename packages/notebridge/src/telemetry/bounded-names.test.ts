@@ -1,4 +1,4 @@
-// @module-tag P-507
+// @module-tag P-493
 
 import { expect, it } from 'vitest';
 import { BoundedNames } from './bounded-names.js';

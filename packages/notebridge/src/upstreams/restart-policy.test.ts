@@ -1,4 +1,4 @@
-// @module-tag P-350
+// @module-tag P-063
 
 import { describe, expect, it } from 'vitest';
 import { RestartPolicy } from './restart-policy.js';

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-534
+// @module-tag P-526
 
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, vi } from 'vitest';

@@ -68,11 +68,13 @@ describe('execute_code, attacked from within', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each([...kernelAttacks, ...outputAttacks])('holds: $name', { tags: ['P-448'], timeout: slow }, async (tried) => {
-    const answer = await attack(tried);
-    if (tried.says !== undefined) expect(answer).toMatch(tried.says);
-    await assertWhole(answer);
-  });
+  for (const { cells, tags } of coreAndDeep([...kernelAttacks, ...outputAttacks], (_, index) => index % 2 === 0)) {
+    it.each(cells)('holds: $name', { tags: [...tags, 'P-448'], timeout: slow }, async (tried) => {
+      const answer = await attack(tried);
+      if (tried.says !== undefined) expect(answer).toMatch(tried.says);
+      await assertWhole(answer);
+    });
+  }
 
   for (const { cells, tags } of coreAndDeep(endlessAttacks, (_, index) => index % 2 === 0)) {
     it.each(cells)('ends: $name', { tags: [...tags, 'P-448'], timeout: slow }, async (tried) => {
@@ -89,7 +91,7 @@ describe('execute_code, attacked from within', () => {
     }
   });
 
-  it('calls no tool after an end that the code has forged', { tags: ['P-445'], timeout: slow }, async () => {
+  it('calls no tool after an end that the code has forged', { tags: ['P-394'], timeout: slow }, async () => {
     const code = `
 import time
 from generated.mcp.calls import count

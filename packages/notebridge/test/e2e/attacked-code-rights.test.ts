@@ -76,7 +76,7 @@ print(json.dumps(said))`;
     }
   });
 
-  it('a background task gets the rights of no other agent, and after the end none', { tags: ['P-445'], timeout: slow }, async () => {
+  it('a background task gets the rights of no other agent, and after the end none', { tags: ['P-394'], timeout: slow }, async () => {
     const wide = await legacyOf((await grantOf('--allow', 'calls:*')).token);
     const task = `
 import asyncio
@@ -101,7 +101,7 @@ task = asyncio.ensure_future(go_on())
   });
 
   it('has none after its grant was revoked: neither what runs, nor what waits behind it, nor by a handle or an id', {
-    tags: ['P-445'],
+    tags: ['P-394'],
     timeout: slow,
   }, async () => {
     const { token, id } = await grantOf('--allow', 'calls:*');
@@ -129,7 +129,7 @@ await raw("calls", "count")`;
   });
 
   it('is held to the budget, the rate and the calls at once of its grant, with every call that it makes', {
-    tags: ['P-445'],
+    tags: ['P-394'],
     timeout: slow,
   }, async () => {
     const many = `

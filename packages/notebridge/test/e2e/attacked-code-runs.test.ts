@@ -47,7 +47,7 @@ describe('an execution_id, attacked', () => {
     ['in its own session', {}],
     ['in a fresh Python', { kernel: 'fresh' }],
     ['in the notebook', { notebook: 'selected' }],
-  ])('runs once %s, also if it was cancelled in the middle', { tags: ['P-446'], timeout: slow }, async (where, more) => {
+  ])('runs once %s, also if it was cancelled in the middle', { tags: ['P-393'], timeout: slow }, async (where, more) => {
     const name = where.replaceAll(' ', '-');
     const args = { code: countAndWait(name), execution_id: name, ...more };
     const { id } = start(args);
@@ -59,7 +59,7 @@ describe('an execution_id, attacked', () => {
     expect(times(`count ${name}`)).toBe(1);
   });
 
-  it('runs once for twenty that come together, and never for other code', { tags: ['P-446'] }, async () => {
+  it('runs once for twenty that come together, and never for other code', { tags: ['P-393'] }, async () => {
     const args = { code: 'from generated.mcp.calls import count\nawait count(n="together")', execution_id: 'together' };
     const others = [
       { ...args, code: `${args.code} ` },
@@ -72,7 +72,7 @@ describe('an execution_id, attacked', () => {
     expect(times('count together')).toBe(1);
   });
 
-  it('runs once if its Python died of it, or its code raised', { tags: ['P-446'], timeout: slow }, async () => {
+  it('runs once if its Python died of it, or its code raised', { tags: ['P-393'], timeout: slow }, async () => {
     for (const [name, end] of [
       ['died', 'import os\nos._exit(1)'],
       ['raised', '1/0'],

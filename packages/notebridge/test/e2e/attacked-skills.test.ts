@@ -98,7 +98,7 @@ describe('saved skills, attacked', () => {
     expect(told).not.toContain('\u001b');
   });
 
-  it('have tests that end by their end alone', { tags: ['P-465'] }, async () => {
+  it('have tests that end by their end alone', { tags: ['P-431'] }, async () => {
     for (const more of [
       { code: 'import sys\nsys.exit(0)', tests: 'assert await skill() == 1' },
       { code: '1', tests: 'raise SystemExit' },
@@ -109,7 +109,7 @@ describe('saved skills, attacked', () => {
     }
   });
 
-  it('have tests whose calls are calls of the code that saves them', { tags: ['P-465'], timeout: slow }, async () => {
+  it('have tests whose calls are calls of the code that saves them', { tags: ['P-431'], timeout: slow }, async () => {
     const tests = 'from generated.mcp.calls import count\nfor n in range(8):\n    await count(n="tested")';
     const code = `from generated.skills import save_skill
 said = []
@@ -133,7 +133,7 @@ said`;
     expect(await found(without)).not.toMatch(/skill quux|Untangles/);
   });
 
-  it('take no name that looks like another', { tags: ['P-467'] }, async () => {
+  it('take no name that looks like another', { tags: ['P-434'] }, async () => {
     for (const name of ['Kept', 'KEPT']) expect(await save({ name })).toContain('in a folder of the config');
     for (const name of ['my_skill', 'my-skill']) await save({ name });
     expect((await trust('my_skill')).ending).toBe(0);

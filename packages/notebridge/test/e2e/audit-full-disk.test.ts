@@ -1,5 +1,4 @@
 // @module-tag P-138
-// @module-tag P-172
 
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

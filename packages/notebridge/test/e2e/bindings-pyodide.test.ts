@@ -1,5 +1,4 @@
 // @module-tag P-081
-// @module-tag P-160
 
 import { join } from 'node:path';
 import { emitPython } from '@notebridge/bindings/python';

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-281
+// @module-tag P-227
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -116,7 +116,7 @@ describe.runIf(process.platform === 'linux')('a broker that is killed with -9', 
 
   it('each of 50 calls of two agents is answered once when the broker is killed among them, and the next ones work', {
     timeout: slow,
-    tags: ['P-282'],
+    tags: ['P-227'],
   }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];

@@ -1,4 +1,4 @@
-// @module-tag P-373
+// @module-tag P-338
 
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';

@@ -30,7 +30,7 @@ describe('a page that the broker holds', () => {
   });
 
   it('is there for the next agent when one ends, and comes back to the next broker when this one is killed', {
-    tags: ['P-285'],
+    tags: ['P-225'],
   }, async () => {
     const first = await openAgent();
     const { port, token } = await first.address();
@@ -55,7 +55,7 @@ describe('a page that the broker holds', () => {
     expect(back.messages.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('is one of several, each with its own agent and token, on one port', { tags: ['P-289'] }, async () => {
+  it('is one of several, each with its own agent and token, on one port', { tags: ['P-273'] }, async () => {
     const [one, two] = [await openAgent(), await openAgent('https://github.com/o/r/blob/main/n.ipynb')];
     const addresses = [await one.address(), await two.address()] as const;
     expect(addresses[0].port).toBe(addresses[1].port);

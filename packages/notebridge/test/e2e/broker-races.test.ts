@@ -32,7 +32,7 @@ async function expectServed(home: SharedHome): Promise<void> {
 describe.runIf(process.platform === 'linux')('brokers that race', () => {
   it('are one in the end: the others end by themselves, with 0, and agents are served by the one', {
     timeout: slow,
-    tags: ['P-283'],
+    tags: ['P-226'],
   }, async () => {
     await using home = new SharedHome();
     const args = [programFile, 'broker', '--state-dir', home.stateDir, '--broker-idle', '600'];
@@ -109,7 +109,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
 });
 
 describe.runIf(process.platform === 'linux')('doctor', () => {
-  it('names a broker that no file names, and one that is stopped, with what to do', { timeout: slow, tags: ['P-280'] }, async () => {
+  it('names a broker that no file names, and one that is stopped, with what to do', { timeout: slow, tags: ['P-011'] }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await agent.callTool('get_cells');
@@ -134,7 +134,7 @@ describe.runIf(process.platform === 'linux')('doctor', () => {
     await until(() => !isAlive(pid));
   });
 
-  it('names old tabs, and pages of other sites, in the words of the tool', { timeout: slow, tags: ['P-280'] }, async () => {
+  it('names old tabs, and pages of other sites, in the words of the tool', { timeout: slow, tags: ['P-011'] }, async () => {
     await using home = new SharedHome();
     const before = (await doctor(home)).filter(({ name }) => name === 'notebook pages');
     expect(before).toMatchObject([{ status: 'ok' }]);

@@ -18,7 +18,7 @@ const nobody = { request: () => Promise.reject(new Error('nothing')), notify: ()
 describe.runIf(process.platform === 'linux')('a process that holds notebooks, or an agent, that is stopped', () => {
   it('is named to who would join it; calls end, none starts beside it, and it goes on', {
     timeout: slow,
-    tags: ['deep', 'P-245', 'P-332'],
+    tags: ['deep', 'P-245'],
   }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
@@ -91,7 +91,7 @@ describe('what the system or an agent names', () => {
   });
 });
 
-it('a port of loopback lets the user’s own join while others hold connections open', { timeout: slow, tags: ['P-246'] }, async () => {
+it('a port of loopback lets the user’s own join while others hold connections open', { timeout: slow, tags: ['P-119'] }, async () => {
   await using home = new SharedHome();
   const dir = home.path('s'.repeat(100));
   mkdirSync(dir, { mode: 0o700 });

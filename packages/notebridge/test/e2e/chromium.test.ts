@@ -53,7 +53,7 @@ describe('a real Chromium at https://colab.research.google.com', () => {
     expect(page.url()).not.toContain('mcpProxyToken');
   });
 
-  it('tells of the local-network permission when the browser lacks it', { ...drivesBrowser, tags: ['P-048'] }, async () => {
+  it('tells of the local-network permission when the browser lacks it', { ...drivesBrowser, tags: ['P-319'] }, async () => {
     const { url } = await program.address();
     const page = await (await launch(false)).open(url);
     const opening = program.callTool('open_colab_browser_connection', { wait_seconds: 3 });

@@ -60,7 +60,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
   const hub404 = (hub: ServedHub): Promise<Response> => post(hub, 'made-up.YQ', { id: 1, method: 'tools/list' });
 
   it('have sessions go on at another one when they are ended, and begin anew when they are killed', {
-    tags: ['P-560', 'P-602'],
+    tags: ['P-560'],
   }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const session = await openSession(a);
@@ -90,7 +90,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
   });
 
   it('have a session that went on at another one answered by every hub, also when the first is there again', {
-    tags: ['P-575'],
+    tags: ['P-556'],
   }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const session = await openSession(a);
@@ -114,7 +114,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     expect(await count(c)).toBe(200);
   });
 
-  it('answer a session of another one there, streams too, to whichever its requests come', { tags: ['P-575'] }, async () => {
+  it('answer a session of another one there, streams too, to whichever its requests come', { tags: ['P-556'] }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const session = await openSession(a);
     const texts = await Promise.all(

@@ -106,7 +106,7 @@ describe.skipIf(natsProgram === undefined)(`a server of which a cluster has one$
     expect(started()).toBe(3);
   });
 
-  it('is not started by commands that run the servers of a config themselves', { tags: ['P-590'] }, async () => {
+  it('is not started by commands that run the servers of a config themselves', { tags: ['P-585'] }, async () => {
     const before = started();
     const config = configOf({});
     const run = (...args: string[]) => runProgram([...args, '--config', config]);

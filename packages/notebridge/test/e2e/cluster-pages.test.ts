@@ -55,7 +55,7 @@ describe.skipIf(natsProgram === undefined)(`a notebook page and three hubs${whyN
     expect(await call(c, 'get_cells')).toContain('cells, the 2.');
   });
 
-  it('goes on at another hub when its connection broke, and its first hub calls it there', { tags: ['P-566'] }, async () => {
+  it('goes on at another hub when its connection broke, and its first hub calls it there', { tags: ['P-565'] }, async () => {
     const [a, c] = [await agentOf('a'), await agentOf('c')];
     await call(c, 'connect_notebook', { notebook: id });
     pages[0]?.socket.terminate();

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-586
+// @module-tag P-542
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

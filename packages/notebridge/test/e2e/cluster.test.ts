@@ -112,7 +112,7 @@ describe.skipIf(natsProgram === undefined)(`three hubs${whyNoNats}`, () => {
     expect(noted().filter((line) => line === 'wait k')).toHaveLength(1);
   });
 
-  it('let the calls of agents end that they relay to the hub of their session, when they are drained', { tags: ['P-600'] }, async () => {
+  it('let the calls of agents end that they relay to the hub of their session, when they are drained', { tags: ['P-524'] }, async () => {
     const [home, relaying] = [...cluster.hubs.values()];
     if (home === undefined || relaying === undefined) throw new Error('Two hubs are left.');
     const { ownerToken: token } = home;

@@ -49,7 +49,7 @@ for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'std
       expect(right).toMatchObject({ status: 'ok', calls: 2, isError: false });
     });
 
-    it('names of earlier code of the session are no error, and have no types', { tags: ['P-451'], timeout: slow }, async () => {
+    it('names of earlier code of the session are no error, and have no types', { tags: ['P-450'], timeout: slow }, async () => {
       const code = 'from generated.mcp.everything import echo\nkept = echo\nnumber = 5';
       const first = await agent.execute({ code, ...(hasSession ? {} : { session: 'new' }) });
       const again = hasSession ? {} : { session: first.session };

@@ -111,7 +111,7 @@ for name in ("execute_code", "code-mode__execute_code", "notebook__execute_code"
     expect((await run('from generated.mcp.calls import echo\nawait ecko()')).texts[0]).toContain('NameError');
   });
 
-  it('bindings that one session has changed are whole in the others', { tags: ['P-395'], timeout: slow }, async () => {
+  it('bindings that one session has changed are whole in the others', { tags: ['P-388'], timeout: slow }, async () => {
     const change = 'import generated.mcp.calls as calls\nasync def fake(**_): return "fake"\ncalls.echo = fake\nawait calls.echo()';
     const first = await run(change, { session: 'new' });
     expect(first.result).toBe("'fake'");

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-439
+// @module-tag P-387
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

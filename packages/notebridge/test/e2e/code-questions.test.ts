@@ -125,7 +125,7 @@ describe('a question in the middle of a cell', () => {
     await agent.close();
   });
 
-  it('does not count for the time for which the agent waits', { timeout: startMs, tags: ['P-375'] }, async () => {
+  it('does not count for the time for which the agent waits', { timeout: startMs, tags: ['P-341'] }, async () => {
     let answer = (): void => {};
     const agent = await openOnStdio(
       servers,

@@ -126,7 +126,7 @@ describe('undo on the stand-in of the Colab page', () => {
     }
   });
 
-  it("the undo never takes back over a person's edit, and changes nothing then", { tags: ['P-050'] }, async () => {
+  it("the undo never takes back over a person's edit, and changes nothing then", { tags: ['P-049'] }, async () => {
     const [updated, moved, deleted] = [addPerson(0, 'a'), addPerson(1, 'b'), addPerson(2, 'c')];
     await call('update_cell', { cellId: updated, content: 'agent' });
     page.notebook.updateCell(updated, 'person');

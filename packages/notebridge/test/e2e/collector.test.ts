@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-512
+// @module-tag P-504
 
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

@@ -168,7 +168,7 @@ describe('what the official conformance suite requires of pages', () => {
 describe('what the official conformance suite requires of clients', () => {
   it.each(revisions)(
     'passes for a hub that finds out the era, but for authorization: %s',
-    { timeout, tags: ['P-356'] },
+    { timeout, tags: ['P-355'] },
     async (revision) => {
       const client = fileURLToPath(new URL('../fixtures/conformance-client.mjs', import.meta.url));
       const verdicts = await testClient(`${process.execPath} ${client}`, revision);

@@ -141,7 +141,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
   it('says that NATS is lost, and what that means, until it is there again', {
     ...drivesBrowser,
     timeout: 120_000,
-    tags: ['P-583'],
+    tags: ['P-577'],
   }, async () => {
     await using tab = await ConsoleTab.open(browser, cluster.hub('a'));
     const { page } = tab;
@@ -164,7 +164,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
 describe.skipIf(executablePath === undefined)(
   `the console of a hub that is alone${executablePath === undefined ? ': no Chromium here' : ''}`,
   () => {
-    it('has nothing of a cluster', { ...drivesBrowser, tags: ['P-584'] }, async () => {
+    it('has nothing of a cluster', { ...drivesBrowser, tags: ['P-576'] }, async () => {
       await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
       const browser = await openChromium();
       try {

@@ -150,7 +150,7 @@ describe('notebridge demo', () => {
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
   });
 
-  it('says which step failed, what was expected and what was found, with exit code 1', { tags: ['deep', 'P-009'] }, async () => {
+  it('says which step failed, what was expected and what was found, with exit code 1', { tags: ['deep', 'P-008'] }, async () => {
     const demo = play([]);
     // A call is under way for as long as Python takes to start.
     await demo.said('→ run_code');

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-181
+// @module-tag P-119
 
 import { Agent, request } from 'node:http';
 import { describe, expect, it } from 'vitest';

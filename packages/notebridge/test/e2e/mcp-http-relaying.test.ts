@@ -26,7 +26,7 @@ const there = { 'mcp-session-id': 'session.there' };
 const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 describe('a hub that relays the requests of sessions', () => {
-  it('waits at its end for the calls that it relays', { tags: ['P-600'] }, async () => {
+  it('waits at its end for the calls that it relays', { tags: ['P-524'] }, async () => {
     const [reached, released] = [createGate(), createGate()];
     const { post, door } = await openMcpHttp(
       relayingTo(async (_mark, _request, answer) => {
@@ -62,7 +62,7 @@ describe('a hub that relays the requests of sessions', () => {
     expect([response.status, response.headers.get('retry-after'), error.data.code]).toEqual(answered);
   });
 
-  it('waits for no stream that it relays', { tags: ['P-600'] }, async () => {
+  it('waits for no stream that it relays', { tags: ['P-524'] }, async () => {
     const ended = createGate();
     const { url, door } = await openMcpHttp({
       ...relayingTo((_mark, _request, answer) => {
@@ -92,7 +92,7 @@ describe('a hub that ends with calls under way', () => {
     return { session, message: error.message };
   };
 
-  it('hands their sessions over, too, once their time is up', { tags: ['P-602'] }, async () => {
+  it('hands their sessions over, too, once their time is up', { tags: ['P-560'] }, async () => {
     const left: string[] = [];
     const leave = async (key: string, { version }: LeftSession): Promise<boolean> => left.push(`${key} ${version}`) > 0;
     const { session, message } = await endWithCall(leave);

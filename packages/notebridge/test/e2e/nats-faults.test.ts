@@ -220,7 +220,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
   });
 
   it('ten thousand writes at once: each is made, and a lease is renewed among them as if they were not there', {
-    tags: ['P-534'],
+    tags: ['P-526'],
   }, async () => {
     const nats = await startNats();
     const a = await joinNats(nats);

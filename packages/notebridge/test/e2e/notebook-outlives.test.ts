@@ -197,7 +197,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
 
   it('goes on with its kernel when an agent joins that asked for another one, which is told so once', {
     timeout: slow,
-    tags: ['deep', 'P-336'],
+    tags: ['deep', 'P-266'],
   }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];

@@ -91,7 +91,7 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
 
   it('asks in one breath for a notebook and for a change of it: the change is not made in the one before', {
     timeout: slow,
-    tags: ['P-333'],
+    tags: ['P-273'],
   }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });

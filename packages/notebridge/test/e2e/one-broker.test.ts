@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-320
+// @module-tag P-273
 
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';

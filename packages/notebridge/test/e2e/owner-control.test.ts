@@ -1,4 +1,4 @@
-// @module-tag P-487
+// @module-tag P-486
 
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

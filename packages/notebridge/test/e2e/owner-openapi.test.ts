@@ -1,4 +1,4 @@
-// @module-tag P-495
+// @module-tag P-078
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

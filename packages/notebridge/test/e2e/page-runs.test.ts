@@ -64,7 +64,7 @@ describe('a run of the Colab page', () => {
   });
 
   it('a run in the middle of which the page reloads is answered at once, as one whose outcome is unknown; the next call works', {
-    tags: ['P-305'],
+    tags: ['P-040'],
   }, async () => {
     const cellId = await addCell(call, endless);
     const { run_id } = await call('run_code_cell', { cellId, wait_seconds: 0 });

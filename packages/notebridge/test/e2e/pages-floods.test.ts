@@ -1,6 +1,5 @@
 // @module-tag deep
 // @module-tag P-182
-// @module-tag P-183
 
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';

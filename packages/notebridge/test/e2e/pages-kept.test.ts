@@ -201,7 +201,7 @@ describe('the slots of pages', () => {
   });
 
   it('answer calls in flight at once when the page goes, with the cell to look at, and run nothing twice', {
-    tags: ['P-292'],
+    tags: ['P-040'],
   }, async () => {
     const server = await servers.open();
     const { slot, provider } = await server.open({ key: 'c', profile: 'colab' });

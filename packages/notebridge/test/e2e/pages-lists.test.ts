@@ -1,5 +1,5 @@
 // @module-tag P-164
-// @module-tag P-165
+// @module-tag P-045
 
 import { Client as ClientV2, InMemoryTransport as InMemoryV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';

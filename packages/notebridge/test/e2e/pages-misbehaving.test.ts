@@ -15,7 +15,7 @@ const echo = ({ method, params }: JsonObject): PageAnswer =>
 const gone = { isError: true, _meta: { 'notebridge/error_code': 'page_gone' } };
 
 describe('frames that are no messages', () => {
-  it('are skipped; the connection and its calls live', { tags: ['P-044'] }, async () => {
+  it('are skipped; the connection and its calls live', { tags: ['P-058'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     for (const frame of [

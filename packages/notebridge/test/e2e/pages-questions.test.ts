@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-346
+// @module-tag P-343
 
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';

@@ -135,7 +135,7 @@ describe('a server that asks in the middle of a call', () => {
 
   it.each(pairings)(
     'a server of the $upstream era is recorded and replayed with its questions to a $era agent',
-    { timeout: 180_000, tags: ['P-412'] },
+    { timeout: 180_000, tags: ['P-411'] },
     async ({ upstream, era }) => {
       const file = join(recordingFolder(), 'bug.jsonl');
       const more = { questions: 'serial' };
@@ -150,7 +150,7 @@ describe('a server that asks in the middle of a call', () => {
     },
   );
 
-  it('tells of other answers at the end, with exit code 1 if it is strict', { tags: ['P-412'] }, async () => {
+  it('tells of other answers at the end, with exit code 1 if it is strict', { tags: ['P-411'] }, async () => {
     const file = join(recordingFolder(), 'bug.jsonl');
     const server = fixture('asks.mjs', 'legacy');
     const run = async (args: string[], name: string) => {

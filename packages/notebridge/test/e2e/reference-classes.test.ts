@@ -1,5 +1,4 @@
 // @module-tag P-156
-// @module-tag P-163
 
 import { Client as ClientV2, InMemoryTransport as InMemoryV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';

@@ -224,7 +224,7 @@ describe('waiting', () => {
 });
 
 describe('the advice when nobody came', () => {
-  it('names every way to connect, token and all', { tags: ['P-047'] }, async () => {
+  it('names every way to connect, token and all', { tags: ['P-319'] }, async () => {
     vi.stubEnv('SSH_CONNECTION', '10.0.0.9 50000 10.0.0.5 2222');
     vi.stubEnv('USER', 'ada');
     await using bridge = await Bridge.open();
@@ -239,7 +239,7 @@ describe('the advice when nobody came', () => {
     expect(advice).not.toContain('undefined');
   });
 
-  it('says why no browser was opened', { tags: ['P-047'] }, async () => {
+  it('says why no browser was opened', { tags: ['P-319'] }, async () => {
     const openBrowser: ColabSessionProxyOptions['openBrowser'] = async () => ({
       opened: false,
       reason: 'no_display',
@@ -251,7 +251,7 @@ describe('the advice when nobody came', () => {
     expect(advice).not.toContain('In the tab that was opened');
   });
 
-  it('names the local-network permission when a connection came without a byte, open or closed', { tags: ['P-048'] }, async () => {
+  it('names the local-network permission when a connection came without a byte, open or closed', { tags: ['P-319'] }, async () => {
     await using bridge = await Bridge.open();
     expect(await adviceOf(bridge)).not.toContain('local-network');
     const silent = connect(bridge.wss.port, '127.0.0.1');

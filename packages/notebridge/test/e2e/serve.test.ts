@@ -215,7 +215,7 @@ describe('a hub without tokens', () => {
 describe('the end of a hub', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'the signal %s ends a hub within three seconds, with its servers, its file and a call that runs',
-    { tags: ['P-015'] },
+    { tags: ['P-003'] },
     async (signal) => {
       await using hub = await ServedHub.start({ servers: { slow: calls('${HOME}/count') }, args: ['--notebook', 'none'] });
       const running = hub.call('slow', 'wait', { key: 'k' }, hub.ownerToken);

@@ -223,7 +223,7 @@ describe('health', () => {
     expect((await open.get('/readyz', { authorization: 'Bearer wrong' })).status).toBe(401);
   });
 
-  it('is asked for without a token by whoever probes, which is no refusal', { tags: ['P-598'] }, async () => {
+  it('is asked for without a token by whoever probes, which is no refusal', { tags: ['P-547'] }, async () => {
     const refused: string[] = [];
     await using probed = await openToolProxy({ http: { onRefused: ({ reason }) => refused.push(reason) } });
     for (const path of ['/readyz', '/healthz']) expect((await fetch(`${probed.origin}${path}`)).status).toBe(200);

@@ -160,7 +160,7 @@ describe('a trace', () => {
   });
 
   it('is left as it is in what goes to servers when traces are off; made-up names make no label', {
-    tags: ['P-506', 'P-507'],
+    tags: ['P-506', 'P-493'],
     timeout: slow,
   }, async () => {
     await using collector = await OtlpReceiver.start();
@@ -239,7 +239,7 @@ describe('a collector', () => {
 });
 
 describe('more traces than a collector takes', () => {
-  it('are left out whole, and that is told once, and at the end with their number', { tags: ['P-513'], timeout: slow }, async () => {
+  it('are left out whole, and that is told once, and at the end with their number', { tags: ['P-508'], timeout: slow }, async () => {
     const held: ServerResponse[] = [];
     let isHeld = true;
     await using collector = await OtlpReceiver.start((response) => (isHeld ? held.push(response) : response.end()));

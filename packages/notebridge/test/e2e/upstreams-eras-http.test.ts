@@ -65,7 +65,7 @@ describe('a server over HTTP whose era nobody has told', () => {
     expect(methods).toEqual(['server/discover']);
   });
 
-  it('a server that refuses our version is asked with the one that it lists, and no other way', { tags: ['P-400'] }, async () => {
+  it('a server that refuses our version is asked with the one that it lists, and no other way', { tags: ['P-347'] }, async () => {
     const unsupported = {
       error: { code: -32022, message: 'Unsupported protocol version', data: { supported: [modern], requested: modern } },
     };

@@ -101,7 +101,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
       [...asked, 'server/discover', 'initialize'],
     ],
     ['and lists none has said nothing of its era', ['legacy', 'refuses=none'], legacy, [...asked, 'initialize']],
-  ])('a server that refuses our version %s', { tags: ['P-400'] }, async (_, ways, protocolVersion, notes) => {
+  ])('a server that refuses our version %s', { tags: ['P-347'] }, async (_, ways, protocolVersion, notes) => {
     const { server, notes: noted, log } = await startWays(ways);
     expect(server().state).toMatchObject({ status: 'running', protocolVersion, restarts: 0 });
     expect(noted().slice(0, notes.length)).toEqual(notes);
@@ -118,7 +118,7 @@ describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
     ['that refuses the version that it lists', ['legacy', ...Array(9).fill(`refuses=${modern}`)], 'Unsupported protocol version'],
     ['that misses a header', ['legacy', ...Array(9).fill('refuses=-32020')], 'So it is'],
     ['that misses a capability', ['legacy', ...Array(9).fill('refuses=-32021')], 'So it is'],
-  ])('a server %s speaks the modern era alone, is not sent `initialize`, and says why', { tags: ['P-400'] }, async (_, ways, reason) => {
+  ])('a server %s speaks the modern era alone, is not sent `initialize`, and says why', { tags: ['P-347'] }, async (_, ways, reason) => {
     const { server, notes } = await startWays(ways);
     expect(server().state.status).toBe('failed');
     expect(server().state.reason).toContain(reason);

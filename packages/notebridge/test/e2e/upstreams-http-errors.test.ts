@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-401
+// @module-tag P-368
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -47,7 +47,7 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
   });
 
   it('is tried again by itself while nothing answers there; nobody waits for it for long, and it is not given up', {
-    tags: ['P-350'],
+    tags: ['P-063'],
   }, async () => {
     const { upstream, upstreams, server, call, log, until } = await open(kind, {}, { coolDownMs: 60_000 });
     await upstream.stop();

@@ -73,7 +73,7 @@ async function listen<Kind extends Server>(server: Kind): Promise<number> {
 const text = (result: JsonObject): string => printJson(result.structuredContent);
 
 describe('numbers of a server over HTTP', () => {
-  it.each(['json', 'events'] as const)('keep their digits in both directions (%s)', { tags: ['P-366'] }, async (how) => {
+  it.each(['json', 'events'] as const)('keep their digits in both directions (%s)', { tags: ['P-072'] }, async (how) => {
     const seen: string[] = [];
     const port = await listen(createServer(echoing(how, seen)));
     const { call } = openUpstreams([httpConfig(`http://127.0.0.1:${port}/mcp`)]);

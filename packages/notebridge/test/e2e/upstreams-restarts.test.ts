@@ -122,7 +122,7 @@ describe('a server that does not start', () => {
     await expect(call('echo')).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  it('is tried again by prompts, resources and completion as by a call of a tool', { tags: ['P-350'] }, async () => {
+  it('is tried again by prompts, resources and completion as by a call of a tool', { tags: ['P-063'] }, async () => {
     const mendedBy = temporaryPath('mended');
     const { server, upstreams, until } = openUpstreams([fixtureConfig('exits.mjs', [mendedBy])], { limits: { coolDownMs: 0 } });
     const provider = new ServerTools({ servers: upstreams, logger: silentLogger });

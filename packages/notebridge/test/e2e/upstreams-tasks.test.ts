@@ -121,7 +121,7 @@ describe('tasks of servers', () => {
   });
 });
 
-it('a task of a server reaches an agent of the real program', { tags: ['P-402'] }, async () => {
+it('a task of a server reaches an agent of the real program', { tags: ['P-371'] }, async () => {
   const file = join(temporaryPath('tasks'), '..', 'tasks.json');
   writeFileSync(file, JSON.stringify({ mcpServers: { a: { command: process.execPath, args: [fixtureServer('tasks.mjs')] } } }));
   await using program = new Program({ args: ['--config', file] });

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-318
+// @module-tag P-317
 
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';

@@ -1,6 +1,4 @@
 // @module-tag deep
-// @module-tag P-018
-
 import { type ExecFileOptions, execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -312,7 +310,7 @@ const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta',
 
 describe('every snippet of the documentation', () => {
   // A snippet may be a whole demo, and has no less time than a person would give it.
-  it.each(snippets)('$page:$line ($lang) runs', { timeout: 240_000, tags: ['P-084', 'P-557'] }, async ({ runs: name, code }) => {
+  it.each(snippets)('$page:$line ($lang) runs', { timeout: 240_000, tags: ['P-084', 'P-018'] }, async ({ runs: name, code }) => {
     const known = {
       ...runs,
       ...guide.runs,

@@ -1,5 +1,4 @@
 // @module-tag deep
-// @module-tag P-147
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

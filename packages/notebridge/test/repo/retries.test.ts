@@ -1,5 +1,4 @@
 // @module-tag deep
-// @module-tag P-146
 
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

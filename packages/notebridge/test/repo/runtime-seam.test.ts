@@ -1,5 +1,3 @@
-// @module-tag P-533
-
 import { describe, expect, it } from 'vitest';
 import { findPastRuntime } from '../../../../scripts/runtime-seam.mjs';
 

@@ -1,4 +1,4 @@
-// @module-tag P-151
+// @module-tag P-031
 
 // Compiled by `tsc --noEmit`, never run: which middlewares compile, and which must not.
 

@@ -107,7 +107,7 @@ describe('the example page in a real Chromium', () => {
 
   it('a reload in the middle of a call: it is answered at once, nothing runs twice, and the next works with no action by anyone', {
     ...drivesBrowser,
-    tags: ['P-305'],
+    tags: ['P-040'],
   }, async () => {
     const example = await launch();
     const program = await openProgram(example);

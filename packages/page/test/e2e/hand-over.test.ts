@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-327
 
 import type { JsonObject } from '@notebridge/kit/json';

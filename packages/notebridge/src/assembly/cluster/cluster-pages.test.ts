@@ -84,7 +84,7 @@ describe('a page of a cluster', () => {
   });
 
   it('goes on at another hub when only its connection broke, and comes back; a call that waits for it follows it, and is made once', {
-    tags: ['deep', 'P-566'],
+    tags: ['deep', 'P-565'],
   }, async () => {
     const { a, b, c, held, counting } = await start();
     const agents = [c, a, b, b, a];
@@ -109,7 +109,7 @@ describe('a page of a cluster', () => {
     expect(counting.calls).toBe(10);
   });
 
-  it('is not pushed out by another that dials another hub, and is once it is half-dead', { tags: ['P-567'] }, async () => {
+  it('is not pushed out by another that dials another hub, and is once it is half-dead', { tags: ['P-042'] }, async () => {
     const { a, b, c, counting } = await start(1);
     const living = await counting.dial(a);
     await b.told(() => b.pages.knows(digestOf(counting.token)));
@@ -162,7 +162,7 @@ describe('a page of a cluster', () => {
     expect(b.pages.held.map(({ id }) => id)).toEqual([held.id]);
   });
 
-  it('is asked to dial again while its hub lets go of it, not told that its token is wrong', { tags: ['P-569', 'P-612'] }, async () => {
+  it('is asked to dial again while its hub lets go of it, not told that its token is wrong', { tags: ['P-569'] }, async () => {
     const { a, held, counting } = await start();
     const query = { digest: digestOf(counting.token), origin: pageOrigin };
     expect(await a.pages.find(query)).toEqual({ slot: held.page.slot });
@@ -286,7 +286,7 @@ describe('a notebook of another hub', () => {
 describe('2,000 pages of a cluster', () => {
   it('pages that lose their hub at once come to another, for four writes each, and no more than 2 KB in the store', {
     timeout: 600_000,
-    tags: ['deep', 'P-572'],
+    tags: ['deep', 'P-565'],
   }, async () => {
     await using cluster = new PageHubs(1);
     const [a, b] = [await cluster.add('a'), await cluster.add('b')];

@@ -26,7 +26,7 @@ describe('servers of a cluster', () => {
     return { owner, other };
   };
 
-  it('are heard at the other hubs, also after the lease of one was lost', { tags: ['P-604'] }, async () => {
+  it('are heard at the other hubs, also after the lease of one was lost', { tags: ['P-558'] }, async () => {
     const both = await start(() => [fixtureConfig('talks.mjs', [], { placement: 'one' })], 4);
     const { owner, other } = await sides(both);
     const talk = async (): Promise<number> => {

@@ -4,7 +4,7 @@ import { toTextResult } from '../../core/mcp.js';
 import { Executions, type NewExecution } from './executions.js';
 
 it('forgets no id and no answer of another, nor what still runs, whatever one principal sends', {
-  tags: ['P-446'],
+  tags: ['P-393'],
   timeout: 60_000,
 }, async () => {
   const all = new Executions();

@@ -51,7 +51,7 @@ async function during<Result>(work: Promise<Result>): Promise<Result> {
 }
 
 describe('SharedAnswers', () => {
-  it('makes a call once, whichever hub it comes to again, and says that a repetition is one', { tags: ['P-552'] }, async () => {
+  it('makes a call once, whichever hub it comes to again, and says that a repetition is one', { tags: ['P-077'] }, async () => {
     const [one, two] = [openHub('one'), openHub('two')];
     expect(await one.answers.run('k', 'f', async () => outcome('a'))).toEqual(outcome('a'));
     expect(await during(two.answers.run('k', 'f', never))).toEqual(again('a'));
@@ -77,7 +77,7 @@ describe('SharedAnswers', () => {
     expect(answered.filter(({ headers }) => headers.length === 0)).toHaveLength(1);
   });
 
-  it('says that the outcome is unknown when that hub has ended, and does not repeat the call', { tags: ['P-552'] }, async () => {
+  it('says that the outcome is unknown when that hub has ended, and does not repeat the call', { tags: ['P-077'] }, async () => {
     const [one, two] = [openHub('one'), openHub('two')];
     void one.answers.run('k', 'f', () => new Promise(() => {}));
     const waiting = two.answers.run('k', 'f', never);

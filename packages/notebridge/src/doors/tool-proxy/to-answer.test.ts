@@ -1,5 +1,4 @@
 // @module-tag P-071
-// @module-tag P-167
 
 import { parseJson, printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';

@@ -142,9 +142,7 @@ describe('a legacy agent', () => {
     expect(reached).toEqual([]);
   });
 
-  it('is asked once for calls that came together, if the person approves the session; another session is asked', {
-    tags: ['P-421'],
-  }, async () => {
+  it('is asked once for calls that came together, if it approves the session; another one is asked', { tags: ['P-421'] }, async () => {
     const { asked, asker: ofAgent } = asker(() => accept('session'));
     await Promise.all(Array.from({ length: 20 }, (_, n) => call('shop__plain', { n }, { asker: ofAgent })));
     expect([asked.length, reached.length]).toEqual([1, 20]);
@@ -207,9 +205,7 @@ describe('an agent of the modern era', () => {
     expect(reached.at(-1)).toEqual({ name: 'plain', arguments: {}, target });
   });
 
-  it('cannot use a state twice, for other arguments, another tool or spelling, as another, or one that it made up', {
-    tags: ['P-425'],
-  }, async () => {
+  it('cannot use a state twice, for other arguments, another tool, as another, or one that it made up', { tags: ['P-425'] }, async () => {
     const refused = { code: 'bad_params', message: expect.stringContaining('"requestState"') };
     const used = await ask({ a: 1 });
     await call('shop__plain', { a: 1 }, { ...agent, more: { requestState: used, ...yes } });
