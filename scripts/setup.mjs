@@ -21,13 +21,14 @@ const buildStamp = join(root, 'node_modules/.cache/notebridge/built');
  */
 export async function setup({ needs = new Set() } = {}) {
   assertNode();
-  const [, chromium] = await Promise.all([program(), systemNeeds(needs), needs.has('nats') ? nats() : undefined, pythons(needs)]);
+  const [chromium] = await Promise.all([systemNeeds(needs), checkoutNeeds(needs)]);
   return needs.has('chromium') ? { chromium } : {};
 }
 
-async function program() {
+/** npm ci comes first: it removes node_modules, where the others are kept. */
+async function checkoutNeeds(needs) {
   await step('packages', installReason(), 'npm ci', install);
-  await step('program', buildReason(), 'npm run build', build);
+  await Promise.all([step('program', buildReason(), 'npm run build', build), needs.has('nats') ? nats() : undefined, pythons(needs)]);
 }
 
 /** One after the other: apt-get does one thing at a time. */
