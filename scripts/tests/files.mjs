@@ -48,7 +48,7 @@ export function testFiles() {
       needs: needed,
       isDeep: /^\/\/ @module-tag deep$/m.test(own),
       hasDeepTests: /tags: \[[^\]]*'deep'/.test(own),
-      requirements: [...new Set(own.match(/\bP-\d{3}\b/g))],
+      requirements: [...new Set(own.match(/(?<='|@module-tag )P-\d{3}\b/g))],
     };
   });
 }
