@@ -1,13 +1,13 @@
 // @module-tag deep
 // @module-tag P-257
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
-import { Stage } from './support/browser.js';
+import { Stage, textOf } from './support/browser.js';
 
 const dot = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
@@ -37,7 +37,7 @@ describe('the notebook as one HTML file', () => {
     await page.getByRole('button', { name: 'Notebook menu' }).click();
     const choose = page.getByRole('menuitem', { name: 'Export as HTML' }).click();
     const [download] = await Promise.all([page.waitForEvent('download'), choose]);
-    const html = await readFile(await download.path(), 'utf8');
+    const html = await textOf(download);
     expect(faults).toEqual([]);
     const other = await page.context().newPage();
     const requests: string[] = [];

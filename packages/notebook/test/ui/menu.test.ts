@@ -1,13 +1,13 @@
 // @module-tag deep
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
-import { Stage } from './support/browser.js';
+import { Stage, textOf } from './support/browser.js';
 
 const unhurried = { ...drivesBrowser, timeout: 120_000 };
 const claude = { kind: 'agent', name: 'Claude' } as const;
@@ -83,7 +83,7 @@ describe('the menu of the notebook', () => {
     const { page, faults } = await stage.window(host);
     const save = async (name: string) => {
       const [download] = await Promise.all([page.waitForEvent('download'), choose(page, name)]);
-      return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+      return { name: download.suggestedFilename(), text: await textOf(download) };
     };
     const script = await save('Export as a script');
     expect(script.name).toBe('analysis.py');

@@ -1,9 +1,15 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { text } from 'node:stream/consumers';
+import type { Browser, BrowserContext, BrowserContextOptions, Download, Page } from 'playwright-core';
 import { openChromium } from '../../../../../scripts/tests/open-chromium.mjs';
 import { createNotebookHost, type NotebookHost } from '../../../src/host/notebook-host.js';
 import { builtUi, removeBuiltUi } from './built-ui.js';
 import { openHost, type TestHost, type TestHostOptions } from './host.js';
 import { type Scenes, ToyKernel } from './toy-kernel.js';
+
+/** What the browser has saved. It may be the browser of the whole run, whose files only it can read. */
+export async function textOf(download: Download): Promise<string> {
+  return text(await download.createReadStream());
+}
 
 /** A window on a host, and what went wrong in it. */
 export interface TestWindow {
