@@ -4,7 +4,7 @@ import { isSameJson } from '../model/json.js';
 
 /**
  * Makes a document equal to another version of its notebook, by as few changes as possible: what is the same is not touched, so
- * that windows keep their place and agents' revisions stay good. Version and unknown keys of the notebook are not the document's
+ * that windows keep their place, and what was not changed is nobody's change. Version and unknown keys of the notebook are not the document's
  * to change.
  */
 export function bringTo(document: NotebookDocument, target: Notebook, by: Actor): void {
@@ -37,7 +37,7 @@ function placeAll(document: NotebookDocument, { cells }: Notebook, by: Actor): v
 
 /** A cell with unknown keys is of a later version of nbformat, by which the document cannot check it; the file's reader has. */
 function add(document: NotebookDocument, { cell, index, by }: { cell: CellContent; index: number; by: Actor }): void {
-  if (cell.extra) document.restore({ cell: { ...cell, rev: 0 }, index }, { by });
+  if (cell.extra) document.restore({ cell, index }, { by });
   else document.insert(index, cell, { by });
 }
 
@@ -54,7 +54,7 @@ export function bringCellTo(document: NotebookDocument, { from, to, by }: CellSt
   if (!isSame('type') || !isSame('attachments') || !isSame('extra')) {
     const { index } = document.get(to.id);
     // The whole cell at once; there is no finer change for these.
-    document.restore({ cell: { ...to, rev: 0 }, index }, { by });
+    document.restore({ cell: to, index }, { by });
     return;
   }
   if (!isSame('source')) document.update(to.id, to.source, { by });

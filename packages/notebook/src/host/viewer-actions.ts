@@ -47,7 +47,7 @@ type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<Viewer
 export function createActions(target: ViewerTarget): PerformAction {
   const { session, file, codeTools, kernels, folder, trust, widgets, by, disconnectAgent } = target;
   const { document } = session;
-  const steps = new WindowSteps(document, by);
+  const steps = new WindowSteps(session, by);
   const code = new CodeQuestions(session.kernel);
 
   const performers: Performers = {

@@ -1,7 +1,10 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import type { Actor } from '../model/cell.js';
 import { type NotebookDocument, type PlacedCell, placeAmong } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
+import type { JournalEntry } from '../model/journal.js';
 import { isContentOperation } from '../model/operation.js';
+import type { NotebookSession } from '../session.js';
 
 /** What a step made of one cell. */
 interface Touched {
@@ -12,16 +15,26 @@ interface Touched {
   rev: number;
 }
 
+interface Step {
+  readonly touched: readonly Touched[];
+  /** The last change of an agent before it, by its id in the journal. */
+  readonly after: number;
+}
+
 const maxSteps = 100;
 
-/** The steps of one window on cells, each taken back as a whole, and never over what somebody has changed since. */
+/** What a person takes back at one window: its own steps on cells, and changes of agents; each as a whole, and never over what somebody has changed since. */
 export class WindowSteps {
+  readonly #session: NotebookSession;
   readonly #document: NotebookDocument;
   readonly #by: Actor;
-  readonly #steps: (readonly Touched[])[] = [];
+  readonly #steps: Step[] = [];
+  /** Of the journal: the person was told that they cannot be taken back, and goes on to what was done before. */
+  readonly #passed = new Set<number>();
 
-  constructor(document: NotebookDocument, by: Actor) {
-    this.#document = document;
+  constructor(session: NotebookSession, by: Actor) {
+    this.#session = session;
+    this.#document = session.document;
     this.#by = by;
   }
 
@@ -37,29 +50,45 @@ export class WindowSteps {
       return change();
     } finally {
       stopListening();
-      for (const each of touched.values()) each.rev = this.#document.find(each.id)?.rev ?? 0;
-      if (touched.size > 0) this.#steps.push([...touched.values()]);
+      for (const each of touched.values()) each.rev = this.#revNow(each.id);
+      const after = this.#session.journal.entries.at(-1)?.id ?? 0;
+      if (touched.size > 0) this.#steps.push({ touched: [...touched.values()], after });
       if (this.#steps.length > maxSteps) this.#steps.shift();
     }
   }
 
-  /** Takes the last step back, and returns a cell of it. Throws `nothing_to_undo`, or `changed_since` and changes nothing. */
+  /** Takes the last of them back, and returns a cell of it. Throws `nothing_to_undo`, `cell_running`, or `changed_since` and changes nothing. */
   undo(): string {
-    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
+    for (;;) {
+      const entry = this.#session.journal.entries.findLast(({ id, undone }) => !undone && !this.#passed.has(id));
+      if (entry && entry.id > (this.#steps.at(-1)?.after ?? 0)) return this.#undoEntry(entry);
+      const step = this.#steps.pop();
+      if (!step) throw new NotebookError('nothing_to_undo', 'Nothing was done with cells here that could be taken back.');
       // Somebody has put back already what this step took away.
-      const open = step.filter(({ id, rev }) => rev !== 0 || !this.#document.find(id));
+      const open = step.touched.filter(({ id, rev }) => rev !== 0 || !this.#document.find(id));
       if (open.length === 0) continue;
-      this.#assertUntouched(open);
+      const changed = open.find(({ id, rev }) => this.#revNow(id) !== rev);
+      if (changed) throw changedSince(changed.id);
       return this.#revert(open);
     }
-    throw new NotebookError('nothing_to_undo', 'This window has done nothing with cells that could be taken back.');
   }
 
-  #assertUntouched(step: readonly Touched[]): void {
-    const changed = step.map(({ id, rev }) => ({ cell: this.#document.find(id), rev })).find(({ cell, rev }) => (cell?.rev ?? 0) !== rev);
-    if (!changed) return;
-    const text = 'That cannot be taken back: a cell of it has been changed since. What was done before it still can.';
-    throw new NotebookError('changed_since', text, { data: { cellId: changed.cell?.id } });
+  #undoEntry({ id, cellId, before }: JournalEntry): string {
+    try {
+      this.#session.undo(id, { by: this.#by });
+    } catch (error) {
+      if (!(error instanceof NotebookError) || error.code !== 'changed_since') throw error;
+      this.#passed.add(id);
+      throw changedSince(cellId);
+    }
+    const { cells } = this.#document;
+    return (this.#document.find(cellId) ?? cells[before?.index ?? 0] ?? cells[0])?.id ?? '';
+  }
+
+  /** 0 if it is not there. */
+  #revNow(id: string): number {
+    const cell = this.#document.find(id);
+    return cell ? revOf(cell) : 0;
   }
 
   #revert(step: readonly Touched[]): string {
@@ -69,18 +98,9 @@ export class WindowSteps {
       if (before) this.#bringBack(before);
       else if (this.#document.find(id)) this.#document.delete(id, by);
     }
-    this.#passOn(step);
     const back = new Set(step.flatMap(({ before }) => before?.cell.id ?? []));
     const { cells } = this.#document;
     return (cells.find(({ id }) => back.has(id)) ?? cells[0])?.id ?? '';
-  }
-
-  /** The cells are again what the step before this one made of them, under new revisions. */
-  #passOn(undone: readonly Touched[]): void {
-    for (const { id, before } of undone) {
-      const rev = this.#document.find(id)?.rev ?? 0;
-      for (const earlier of this.#steps.flat()) if (earlier.id === id && earlier.rev === before?.cell.rev) earlier.rev = rev;
-    }
   }
 
   /** Outputs that came since stay; those that the step took away come back with the whole cell. */
@@ -96,4 +116,9 @@ export class WindowSteps {
     this.#document.update(cell.id, cell.source, by);
     this.#document.move(cell.id, placeAmong(this.#document.cells, before), by);
   }
+}
+
+function changedSince(cellId: string): NotebookError {
+  const text = 'That cannot be taken back: a cell of it has been changed since. What was done before it still can.';
+  return new NotebookError('changed_since', text, { data: { cellId } });
 }

@@ -14,7 +14,7 @@ export function followNotebook(document: NotebookDocument, target: Notebook, by:
     for (const { id } of document.cells) if (!wanted.has(id)) document.delete(id, { by });
     target.cells.forEach((cell, index) => {
       const now = document.cells[index];
-      if (now?.id !== cell.id || !isSameCell(now, cell)) document.restore({ cell: { ...cell, rev: 0 }, index }, { by });
+      if (now?.id !== cell.id || !isSameCell(now, cell)) document.restore({ cell, index }, { by });
     });
   }
 }
@@ -27,6 +27,6 @@ export function followCell(document: NotebookDocument, to: CellContent, by: Acto
     bringCellTo(document, { from, to, by });
   } catch (error) {
     if (!(error instanceof NotebookError)) throw error;
-    document.restore({ cell: { ...to, rev: 0 }, index: document.get(to.id).index }, { by });
+    document.restore({ cell: to, index: document.get(to.id).index }, { by });
   }
 }

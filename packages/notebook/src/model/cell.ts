@@ -37,9 +37,7 @@ export interface Actor {
 
 /** A cell of a live document. */
 export interface Cell extends CellContent {
-  /** Grows with every change of source, type, metadata or place. Outputs do not count: a run makes no edit stale. */
-  readonly rev: number;
-  /** Who made that change; absent for a cell that is as the file had it. */
+  /** Who last changed its source, type, metadata or place; absent for a cell that is as the file had it. */
   readonly changedBy?: Actor;
 }
 

@@ -1,3 +1,4 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import type { Output } from '../kernel/kernel.js';
@@ -85,30 +86,31 @@ describe('a document', () => {
 
   it('refuses a stale revision, and says what the cell is now and by whom', () => {
     const document = documentOf('a');
-    const { rev } = document.get('c0').cell;
+    const [rev, mine] = ['a', 'mine'].map((source) => revOf({ type: 'code', source }));
     document.update('c0', 'mine', { by: ann });
     const fault = faultOf(() => document.update('c0', 'theirs', { by: bot, expectedRev: rev }));
     expect(fault).toMatchObject({
       code: 'stale_cell',
-      message: 'The cell "c0" has changed since revision 1: revision 2 is by Ann. Look at the current source, then decide again.',
-      data: { cellId: 'c0', expectedRev: 1, currentRev: 2, currentSource: 'mine', changedBy: ann },
+      message: `The cell "c0" has changed since revision ${rev}: revision ${mine} is by Ann. Look at the current source, then decide again.`,
+      data: { cellId: 'c0', expectedRev: rev, currentRev: mine, currentSource: 'mine', changedBy: ann },
     });
     expect(document.get('c0').cell.source).toBe('mine');
-    for (const act of [
-      () => document.move('c0', 0, { by: bot, expectedRev: rev }),
-      () => document.delete('c0', { by: bot, expectedRev: rev }),
-    ]) {
-      expect(faultOf(act).code).toBe('stale_cell');
-    }
-    document.update('c0', 'ours', { by: bot, expectedRev: 2 });
+    expect(faultOf(() => document.delete('c0', { by: bot, expectedRev: rev })).code).toBe('stale_cell');
+    document.update('c0', 'ours', { by: bot, expectedRev: mine });
   });
 
-  it('does not make an edit stale by a run', () => {
-    const document = documentOf('a');
+  it('does not make an edit stale by runs, moves and metadata, nor by what was put back', { tags: ['P-660'] }, () => {
+    const document = documentOf('a', 'b');
     print(document, 'x');
-    document.setExecutionCount('c0', 1, { by: bot });
-    document.update('c0', 'b', { by: bot, expectedRev: 1 });
-    expect(document.get('c0').cell).toMatchObject({ source: 'b', executionCount: 1, rev: document.version });
+    document.setExecutionCount('c0', 1, { by: ann });
+    document.move('c0', 1, { by: ann });
+    document.setMetadata('c0', { tags: ['x'] }, { by: ann });
+    document.update('c0', 'other', { by: ann });
+    document.update('c0', 'a', { by: ann });
+    document.update('c0', 'b', { by: bot, expectedRev: revOf({ type: 'code', source: 'a' }) });
+    expect(document.get('c0').cell).toMatchObject({ source: 'b', executionCount: 1 });
+    document.setType('c0', 'markdown', { by: ann });
+    expect(faultOf(() => document.delete('c0', { by: bot, expectedRev: revOf({ type: 'code', source: 'b' }) })).code).toBe('stale_cell');
   });
 
   it('names near ids, and who deleted a cell', () => {

@@ -1,3 +1,4 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
@@ -22,7 +23,7 @@ export interface DocumentLimits extends OutputLimits {
 
 export interface EditOptions {
   by: Actor;
-  /** Refuses with `stale_cell` if the cell has another revision by now. */
+  /** Refuses with `stale_cell` if the cell has another revision (`revOf`) by now. */
   expectedRev?: number | undefined;
 }
 
@@ -127,10 +128,9 @@ export class NotebookDocument {
   }
 
   /** `index` is where the cell stands afterwards; beyond the end means last. */
-  move(id: string, index: number, options: EditOptions): void {
-    const placed = this.#checked(id, options);
+  move(id: string, index: number, { by }: EditOptions): void {
     const target = Math.min(index, this.cells.length - 1);
-    if (target !== placed.index) this.#perform({ type: 'move', id, index: target }, options.by);
+    if (target !== this.get(id).index) this.#perform({ type: 'move', id, index: target }, by);
   }
 
   delete(id: string, options: EditOptions): void {
@@ -193,7 +193,7 @@ export class NotebookDocument {
 
   /** Puts a cell back as it was, and where it was; for undo. */
   restore({ cell, index }: Pick<PlacedCell, 'cell' | 'index'>, { by }: EditOptions): void {
-    const { rev: _rev, changedBy: _by, ...content } = cell;
+    const { changedBy: _by, ...content } = cell;
     const last = this.cells.length - (this.find(cell.id) ? 1 : 0);
     this.#perform({ type: 'restore', index: Math.min(index, last), cell: content }, by);
   }
@@ -251,7 +251,7 @@ export class NotebookDocument {
 
   #checked(id: string, { expectedRev }: EditOptions): PlacedCell {
     const placed = this.get(id);
-    if (expectedRev !== undefined && expectedRev !== placed.cell.rev) throw staleCell(placed, expectedRev);
+    if (expectedRev !== undefined && expectedRev !== revOf(placed.cell)) throw staleCell(placed, expectedRev);
     return placed;
   }
 
@@ -277,7 +277,7 @@ export class NotebookDocument {
 /** A live document of a notebook. Changes begin at version 1. */
 export function createDocument(notebook: Notebook = emptyNotebook, limits: DocumentLimits = {}): NotebookDocument {
   const { metadata, minor, extra, cells } = notebook;
-  const state = { version: 1, minor, metadata, cells: cells.map((cell) => ({ ...cell, rev: 1 })), ...(extra ? { extra } : {}) };
+  const state = { version: 1, minor, metadata, cells, ...(extra ? { extra } : {}) };
   return new NotebookDocument(state, limits);
 }
 
@@ -294,11 +294,12 @@ export function placeAmong(cells: readonly Cell[], { cell, index, previousId }: 
 
 function staleCell({ cell, index }: PlacedCell, expectedRev: number): NotebookError {
   const who = cell.changedBy ? `${cell.changedBy.kind === 'person' ? '' : 'the agent '}${cell.changedBy.name}` : 'the file';
-  const message = `The cell "${cell.id}" has changed since revision ${expectedRev}: revision ${cell.rev} is by ${who}. Look at the current source, then decide again.`;
+  const currentRev = revOf(cell);
+  const message = `The cell "${cell.id}" has changed since revision ${expectedRev}: revision ${currentRev} is by ${who}. Look at the current source, then decide again.`;
   const data = {
     cellId: cell.id,
     expectedRev,
-    currentRev: cell.rev,
+    currentRev,
     currentSource: cell.source,
     currentIndex: index,
     changedBy: cell.changedBy,

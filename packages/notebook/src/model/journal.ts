@@ -31,8 +31,6 @@ export interface JournalEntry {
 interface Entry extends JournalEntry {
   undone: boolean;
   changedBy?: Actor;
-  /** The revision that the cell must have for an undo to hit what this entry made of it. */
-  rev: number;
   readonly size: number;
 }
 
@@ -96,7 +94,6 @@ export class Journal {
     this.#undoVersion = this.#document.version + 1;
     this.#revert(entry, by);
     entry.undone = true;
-    this.#passOn(entry);
     this.#listeners.emit(this.#entries);
     return entry;
   }
@@ -106,17 +103,11 @@ export class Journal {
     else this.#document.restore({ cell: before.cell, index: placeAmong(this.#document.cells, before) }, { by });
   }
 
-  /** The cell is again what the change before this one made of it, under a new revision. */
-  #passOn(undone: Entry): void {
-    const rev = this.#document.find(undone.cellId)?.rev ?? 0;
-    const before = undone.before?.cell.rev ?? 0;
-    for (const entry of this.#entries) if (entry !== undone && entry.cellId === undone.cellId && entry.rev === before) entry.rev = rev;
-  }
-
+  /** Every change of a cell since is a later entry, or a person's, which is noted with this one. */
   #assertUntouched(entry: Entry): void {
     const current = this.#document.find(entry.cellId);
-    if ((current?.rev ?? 0) === entry.rev) return;
     const later = this.#entries.findLast(({ cellId, undone, id }) => cellId === entry.cellId && !undone && id > entry.id);
+    if (!entry.changedBy && !later) return;
     throw new NotebookError('changed_since', refusal(entry, current, later), {
       data: {
         entryId: entry.id,
@@ -144,7 +135,7 @@ export class Journal {
   #record(what: Pick<JournalEntry, 'by' | 'action' | 'cellId' | 'before' | 'after'>): void {
     const { before, after } = what;
     const size = sizeOf(before?.cell) + sizeOf(after?.cell.source);
-    this.#entries = [...this.#entries, { ...what, id: this.#nextId++, undone: false, rev: after?.cell.rev ?? 0, size }];
+    this.#entries = [...this.#entries, { ...what, id: this.#nextId++, undone: false, size }];
     this.#characters += size;
     this.#forgetOldest();
     this.#listeners.emit(this.#entries);
@@ -161,6 +152,5 @@ export class Journal {
 function refusal(entry: Entry, current: Cell | undefined, later: Entry | undefined): string {
   const start = `The ${entry.action} of the cell "${entry.cellId}" by ${entry.by.name} cannot be undone:`;
   if (entry.changedBy) return `${start} ${entry.changedBy.name} has ${current ? 'changed' : 'deleted'} the cell since.`;
-  if (later) return `${start} a later change of the same cell (${later.action}, entry ${later.id}) has to be undone first.`;
-  return `${start} the cell ${current ? 'has been changed' : 'is not there any more'}.`;
+  return `${start} a later change of the same cell (${later?.action}, entry ${later?.id}) has to be undone first.`;
 }

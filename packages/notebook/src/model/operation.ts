@@ -41,7 +41,7 @@ export function cellIdOf(op: Operation): string | undefined {
   return op.type === 'insert' || op.type === 'restore' ? op.cell.id : op.id;
 }
 
-/** Makes a new revision of its cell: all but what a run does. */
+/** Changes what people and agents write: all but what a run does. */
 export type ContentOperation = Exclude<Operation, { type: 'setOutputs' | 'setExecutionCount' | 'editOutputs' }>;
 
 export function isContentOperation(op: Operation): op is ContentOperation {
@@ -55,8 +55,8 @@ export function applyChange(state: DocumentState, change: Change, at: number): D
   return { ...state, version, cells: applyToCells(state.cells, change, at) };
 }
 
-function applyToCells(cells: readonly Cell[], { version, by, op }: Change, at: number): readonly Cell[] {
-  const stamp = { rev: version, changedBy: by };
+function applyToCells(cells: readonly Cell[], { by, op }: Change, at: number): readonly Cell[] {
+  const stamp = { changedBy: by };
   if (op.type === 'insert') return cells.toSpliced(op.index, 0, { ...op.cell, ...stamp });
   const cell = cells[at];
   switch (op.type) {

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { preparePython, pythonRewritten, pythonTimeoutMs, pythonVerdicts } from '../../test/support/nbformat.js';
 import { anyDiskNotebook, anyOutput, anyText } from '../../test/support/notebooks.js';
 import type { Output } from '../kernel/kernel.js';
-import type { Actor, CellType } from './cell.js';
+import type { Actor, Cell, CellType } from './cell.js';
 import { createDocument, createReplica, type NotebookDocument } from './document.js';
 import { NotebookError } from './errors.js';
 import { Journal } from './journal.js';
@@ -142,7 +142,7 @@ function undoChecked(document: NotebookDocument, journal: Journal): void {
   const before = fileOf(document);
   try {
     journal.undoLast({ by: bot });
-    const { rev: _r, changedBy: _c, ...content } = last.before?.cell ?? { rev: 0 };
+    const { changedBy: _, ...content }: Partial<Cell> = last.before?.cell ?? {};
     if (last.before) expect(document.get(last.cellId).cell).toMatchObject(content);
     else expect(document.find(last.cellId)).toBeUndefined();
   } catch (error) {

@@ -13,5 +13,8 @@ export const expectedRev: ArgumentSchema = {
   type: 'integer',
   minimum: 0,
   description:
-    'The "rev" that get_cells gave for the cell. If somebody has changed the cell since, the call is refused and says what the cell is now. Without it, the change is made whatever the cell is.',
+    'The "rev" that get_cells gave for the cell: the call is refused, and says what the cell is now, if it has another. Default: as you last read or wrote it.',
 };
+
+/** What the description of a tool says that replaces or removes what stands in a cell. */
+export const refusedUnread = 'Refused, with its text, if the cell is not as you last read or wrote it.';

@@ -1,8 +1,8 @@
 import { NotebookError } from '../model/errors.js';
-import { cellId, cellIndex, expectedRev } from './cell-arguments.js';
+import { cellId, cellIndex, expectedRev, refusedUnread } from './cell-arguments.js';
 import { adds, defineNotebookTool, type NotebookToolCall, replaces } from './tool.js';
 
-/** The five of Colab that write, with `expected_rev` beside what Colab has. */
+/** The five of Colab that write. Those that replace or remove what stands in a cell take `expected_rev` beside what Colab has. */
 export const addCodeCell = defineNotebookTool<{ cellIndex: number; language: string; code: string }>({
   name: 'add_code_cell',
   description: 'Adds a code cell to the notebook; the cells from there on move down. Does not run it. Answers {"newCellId"}.',
@@ -38,7 +38,7 @@ export const addTextCell = defineNotebookTool<{ cellIndex: number; content: stri
 
 export const updateCell = defineNotebookTool<{ cellId: string; content: string; expected_rev?: number }>({
   name: 'update_cell',
-  description: 'Replaces the content of a cell. Does not run it; its outputs stay. Answers {}.',
+  description: `Replaces the content of a cell. Does not run it; its outputs stay. ${refusedUnread} Answers {}.`,
   properties: { cellId, content: { type: 'string', description: 'The whole new content.' }, expected_rev: expectedRev },
   required: ['cellId', 'content'],
   annotations: { ...replaces('Replace the content of a cell'), idempotentHint: true },
@@ -48,21 +48,20 @@ export const updateCell = defineNotebookTool<{ cellId: string; content: string; 
   },
 });
 
-export const moveCell = defineNotebookTool<{ cellId: string; cellIndex: number; expected_rev?: number }>({
+export const moveCell = defineNotebookTool<{ cellId: string; cellIndex: number }>({
   name: 'move_cell',
   description: 'Moves a cell to another position: "cellIndex" is where it stands afterwards. Answers {}.',
-  properties: { cellId, cellIndex, expected_rev: expectedRev },
-  required: ['cellId', 'cellIndex'],
+  properties: { cellId, cellIndex },
   annotations: { ...adds('Move a cell'), idempotentHint: true },
-  answer(call) {
-    call.session.document.move(call.args.cellId, call.args.cellIndex, editOptions(call));
+  answer({ session, args, by }) {
+    session.document.move(args.cellId, args.cellIndex, { by });
     return { value: {} };
   },
 });
 
 export const deleteCell = defineNotebookTool<{ cellId: string; expected_rev?: number }>({
   name: 'delete_cell',
-  description: 'Deletes a cell with its outputs. undo_last_change brings it back. Answers {}.',
+  description: `Deletes a cell with its outputs. undo_last_change brings it back. ${refusedUnread} Answers {}.`,
   properties: { cellId, expected_rev: expectedRev },
   required: ['cellId'],
   annotations: replaces('Delete a cell'),

@@ -1,13 +1,24 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Cell } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { toLines } from '../model/text.js';
-import { cellIndex } from './cell-arguments.js';
+import { cellId, cellIndex } from './cell-arguments.js';
 import { fitOutputs, shareOut, sizeOfOutputs } from './fit-outputs.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
+import { fitPart, wholeCharacter } from './text-part.js';
 import { defineNotebookTool, looks } from './tool.js';
 
-export const getCells = defineNotebookTool<{ cellIndexStart?: number; cellIndexEnd?: number; includeOutputs?: boolean }>({
+interface GetCellsArguments {
+  cellIndexStart?: number;
+  cellIndexEnd?: number;
+  includeOutputs?: boolean;
+  cellId?: string;
+  sourceFrom?: number;
+  sourceTo?: number;
+}
+
+export const getCells = defineNotebookTool<GetCellsArguments>({
   name: 'get_cells',
   description:
     'Reads cells of the notebook, all of them by default. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',
@@ -15,24 +26,30 @@ export const getCells = defineNotebookTool<{ cellIndexStart?: number; cellIndexE
     cellIndexStart: { ...cellIndex, description: 'First cell to read. Default: the first.' },
     cellIndexEnd: { ...cellIndex, description: 'Last cell to read, itself included. Default: the last.' },
     includeOutputs: { type: 'boolean', default: false, description: 'Whether to read the outputs of code cells too.' },
+    cellId: { ...cellId, description: 'Reads this cell alone.' },
+    sourceFrom: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'With cellId: the first character of its source to read, of a source too long for one answer. Goes on at "next_source_from".',
+    },
+    sourceTo: { type: 'integer', minimum: 0, description: 'With sourceFrom: the character before which to end. Default: what fits.' },
   },
   required: [],
   annotations: { ...looks('Read cells'), idempotentHint: true },
   async answer({ session, args, options }) {
     const { cells } = session.document;
     const { cellIndexStart = 0, cellIndexEnd = Math.max(cellIndexStart, cells.length), includeOutputs = false } = args;
-    if (cellIndexEnd < cellIndexStart) {
-      throw new NotebookError(
-        'bad_arguments',
-        `Invalid arguments for get_cells: cellIndexEnd (${cellIndexEnd}) is before cellIndexStart (${cellIndexStart}).`,
-      );
-    }
+    assertFitting({ ...args, cellIndexStart, cellIndexEnd });
+    const maxCharacters = maxTextCharactersOf(options);
+    const one = args.cellId === undefined ? undefined : session.document.get(args.cellId).cell;
+    if (one && args.sourceFrom !== undefined) return { value: { cells: [toPart(one, args.sourceFrom, args.sourceTo, maxCharacters)] } };
     const images = createImageCollector(options, session.widgets);
     const read: CellView[] = [];
-    for (const cell of cells.slice(cellIndexStart, cellIndexEnd + 1)) {
+    for (const cell of one ? [one] : cells.slice(cellIndexStart, cellIndexEnd + 1)) {
       read.push(toView(cell, includeOutputs && cell.type === 'code' ? await images.collect(cell.outputs) : undefined));
     }
-    return { value: { cells: fitCells(read, maxTextCharactersOf(options)) }, images: images.blocks };
+    return { value: { cells: fitCells(read, maxCharacters) }, images: images.blocks };
   },
 });
 
@@ -54,6 +71,36 @@ export function fitCells(cells: readonly CellView[], maxCharacters: number): Cel
   });
 }
 
-function toView({ type, id, source, rev }: Cell, outputs: JsonObject[] | undefined): CellView {
-  return { cell_type: type, id, source: toLines(source), rev, ...(outputs ? { outputs } : {}) };
+/** Throws `bad_arguments`. */
+function assertFitting({ cellIndexStart, cellIndexEnd, cellId: id, sourceFrom, sourceTo }: GetCellsArguments & Indexes): void {
+  const fault =
+    cellIndexEnd < cellIndexStart
+      ? `cellIndexEnd (${cellIndexEnd}) is before cellIndexStart (${cellIndexStart})`
+      : sourceFrom === undefined
+        ? sourceTo !== undefined && 'sourceTo needs sourceFrom'
+        : id === undefined
+          ? 'sourceFrom needs cellId'
+          : sourceTo !== undefined && sourceTo <= sourceFrom && `sourceTo (${sourceTo}) is not behind sourceFrom (${sourceFrom})`;
+  if (fault) throw new NotebookError('bad_arguments', `Invalid arguments for get_cells: ${fault}.`);
+}
+
+interface Indexes {
+  cellIndexStart: number;
+  cellIndexEnd: number;
+}
+
+/** A range of one source, as much of it as fits. The parts of one revision, one behind the other, are the source. */
+function toPart(cell: Cell, from: number, to: number | undefined, maxCharacters: number): CellView {
+  const { source } = cell;
+  const start = wholeCharacter(source, Math.min(from, source.length));
+  const wanted = source.slice(start, to);
+  const part = fitPart(wanted.slice(0, wholeCharacter(source, start + wanted.length) - start), maxCharacters);
+  const end = start + part.length;
+  const next = end < source.length ? { next_source_from: end } : {};
+  return { ...toView({ ...cell, source: part }, undefined), rev: revOf(cell), source_from: start, characters: source.length, ...next };
+}
+
+function toView(cell: Cell, outputs: JsonObject[] | undefined): CellView {
+  const { type, id, source } = cell;
+  return { cell_type: type, id, source: toLines(source), rev: revOf(cell), ...(outputs ? { outputs } : {}) };
 }

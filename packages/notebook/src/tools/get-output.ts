@@ -6,6 +6,7 @@ import type { ImageRegion } from '../outputs/image-scaling.js';
 import { toPlainText } from '../outputs/terminal-text.js';
 import { cellId } from './cell-arguments.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
+import { fitPart, wholeCharacter } from './text-part.js';
 import { defineNotebookTool, looks, type ToolAnswer, type ToolOptions } from './tool.js';
 
 export interface GetOutputArguments {
@@ -93,18 +94,6 @@ function parseRegion(text: string | undefined): ImageRegion | undefined {
   const [x = 0, y = 0, width = 0, height = 0] = /^(\s*\d{1,6}\s*(,|$)){4}$/.test(text) ? text.split(',').map(Number) : [];
   if (width > 0 && height > 0) return { x, y, width, height };
   throw new NotebookError('bad_arguments', 'Invalid arguments for get_output: region has to be "x,y,width,height", whole pixels.');
-}
-
-/** As much from the beginning as is within so many characters of JSON, and no character cut in two. */
-function fitPart(text: string, max: number): string {
-  let part = text.slice(0, max);
-  while (JSON.stringify(part).length > max) part = part.slice(0, Math.floor((part.length * max) / JSON.stringify(part).length) - 1);
-  return part.length < text.length ? part.slice(0, wholeCharacter(text, part.length)) : part;
-}
-
-/** Not the second half of one. */
-function wholeCharacter(text: string, at: number): number {
-  return /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }
 
 function noOutput(cell: string, index: number, count: number): NotebookError {

@@ -1,3 +1,4 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { colabProfile } from '../../../notebridge/src/notebooks/profiles/colab.js';
 import { pixel, TinyKernel } from '../../test/fixtures/tiny-kernel.js';
@@ -28,9 +29,11 @@ beforeAll(preparePython, pythonTimeoutMs);
 describe('the tools', () => {
   it("have Colab's seven, with the same arguments", { tags: ['deep'] }, () => {
     const { tools } = open();
-    const shape = (schema: { properties?: unknown; required?: unknown }) => {
+    // What they take besides is optional.
+    const more = ['expected_rev', 'wait_seconds', 'get_cells.cellId', 'sourceFrom', 'sourceTo'];
+    const shape = (tool: string, schema: { properties?: unknown; required?: unknown }) => {
       const properties = Object.entries(schema.properties as Record<string, { description?: string }>).filter(
-        ([name]) => !['expected_rev', 'wait_seconds'].includes(name),
+        ([name]) => !more.includes(name) && !more.includes(`${tool}.${name}`),
       );
       return {
         required: schema.required,
@@ -39,7 +42,7 @@ describe('the tools', () => {
     };
     for (const colab of colabProfile.tools) {
       const own = tools.find(({ name }) => name === colab.name);
-      expect(own && shape(own.inputSchema), colab.name).toEqual(shape(colab.inputSchema as object));
+      expect(own && shape(own.name, own.inputSchema), colab.name).toEqual(shape(colab.name, colab.inputSchema as object));
     }
     expect(tools.map(({ name }) => name)).toEqual([
       ...['add_code_cell', 'add_text_cell', 'delete_cell', 'get_cells', 'move_cell', 'run_code_cell', 'update_cell'],
@@ -71,7 +74,7 @@ describe('the tools', () => {
     expect((await call('move_cell', { cellId: newCellId, cellIndex: 0 })).value).toEqual({});
     expect((await call('update_cell', { cellId: newCellId, content: 'a\nb' })).value).toEqual({});
     expect((await call('get_cells', { cellIndexEnd: 0 })).value).toEqual({
-      cells: [{ cell_type: 'code', id: newCellId, source: ['a\n', 'b'], rev: session.document.get(newCellId).cell.rev }],
+      cells: [{ cell_type: 'code', id: newCellId, source: ['a\n', 'b'], rev: revOf({ type: 'code', source: 'a\nb' }) }],
     });
     const [code, text] = ((await call('get_cells', { includeOutputs: true })).value as { cells: { outputs?: unknown[] }[] }).cells;
     expect([code?.outputs?.length, text?.outputs]).toEqual([2, undefined]);
@@ -89,6 +92,27 @@ describe('the tools', () => {
     expect(await sources({ cellIndexStart: 1, cellIndexEnd: 1 })).toEqual(['b']);
     expect(await sources({ cellIndexStart: 7 })).toEqual([]);
     expect(await refusalOf(open(), 'get_cells', { cellIndexStart: 2, cellIndexEnd: 1 })).toMatchObject({ code: 'bad_arguments' });
+  });
+
+  it('read one cell by its id, and ranges of its source, of which no character is cut', async () => {
+    const source = '𝒂'.repeat(9000);
+    const notebook = open(['a', source]);
+    const read = async (args: object) =>
+      ((await notebook.call('get_cells', { cellId: 'c1', ...args })).value as { cells: { source: string[]; next_source_from?: number }[] })
+        .cells;
+    expect((await read({})).map((cell) => cell.source.join(''))).toEqual([source]);
+    const parts: string[] = [];
+    for (let from: number | undefined = 0; from !== undefined; ) {
+      const [part] = await read({ sourceFrom: from });
+      expect(part).toMatchObject({ id: 'c1', rev: revOf({ type: 'code', source }), source_from: from, characters: source.length });
+      parts.push(part?.source.join('') ?? '');
+      from = part?.next_source_from;
+    }
+    expect(parts.length).toBeGreaterThan(0);
+    expect(parts.join('')).toBe(source);
+    expect(await read({ sourceFrom: 3, sourceTo: 5 })).toMatchObject([{ source: ['𝒂'], source_from: 2, next_source_from: 4 }]);
+    for (const wrong of [{ sourceFrom: 0 }, { sourceTo: 2, cellId: 'c1' }, { cellId: 'c1', sourceFrom: 2, sourceTo: 2 }])
+      expect(await refusalOf(notebook, 'get_cells', wrong)).toMatchObject({ code: 'bad_arguments' });
   });
 
   it('add, run and answer in one call', { tags: ['deep'] }, async () => {
@@ -228,7 +252,7 @@ describe('a tool that cannot do what it is asked', () => {
     [
       'move_cell',
       { cellId: 'c0', toIndex: 1 },
-      'Invalid arguments for move_cell: cellIndex is required: an integer of 0 or more; there is no argument "toIndex" (did you mean cellIndex?); it takes cellId, cellIndex, expected_rev.',
+      'Invalid arguments for move_cell: cellIndex is required: an integer of 0 or more; there is no argument "toIndex" (did you mean cellIndex?); it takes cellId, cellIndex.',
     ],
     [
       'move_cell',
@@ -272,18 +296,19 @@ describe('a tool that cannot do what it is asked', () => {
     notebook.session.document.update('c0', 'mine', { by: ann });
     for (const [name, more] of [
       ['update_cell', { content: 'x' }],
-      ['move_cell', { cellIndex: 1 }],
       ['delete_cell', {}],
     ] as const) {
       expect(await refusalOf(notebook, name, { cellId: 'c0', expected_rev: 1, ...more })).toMatchObject({
         code: 'stale_cell',
-        currentRev: 2,
+        currentRev: revOf({ type: 'code', source: 'mine' }),
         currentSource: 'mine',
         changedBy: ann,
       });
     }
     expect(notebook.session.document.cells.map(({ source }) => source)).toEqual(['mine', 'b']);
-    expect((await notebook.call('update_cell', { cellId: 'c0', content: 'x', expected_rev: 2 })).isError).toBe(false);
+    expect(
+      (await notebook.call('update_cell', { cellId: 'c0', content: 'x', expected_rev: revOf({ type: 'code', source: 'mine' }) })).isError,
+    ).toBe(false);
   });
 
   it.each(['update_cell', 'delete_cell', 'move_cell', 'run_code_cell'])(

@@ -159,7 +159,7 @@ function followStore(store: Store, drafts: Drafts): void {
       isFirst = false;
     } else if (event.type === 'cell') {
       const { before, after, change } = event;
-      if (before?.cell.rev !== after?.cell.rev) drafts.changed(before?.cell, after?.cell, change.by);
+      if (before?.cell.source !== after?.cell.source) drafts.changed(before?.cell, after?.cell, change.by);
     }
   });
 }

@@ -1,3 +1,4 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import type { Cell, CellType } from '../model/cell.js';
 import type { InsertedCell, InsertedCells, PastedCell, ViewerAction } from '../viewer/protocol.js';
 import type { NotebookView } from './cells/notebook-view.js';
@@ -103,7 +104,7 @@ export function createCellCommands({ store, drafts, selection, view, keys, compl
       const cell = store.document.find(selection.cellId ?? '');
       const at = view.find(cell?.id)?.cursor;
       if (!cell || at === undefined) return complain('Place the cursor where the cell is to be split, then split it.');
-      const rev = () => store.document.find(cell.id)?.rev ?? cell.rev;
+      const rev = () => revOf(store.document.find(cell.id) ?? cell);
       const made = await change([cell], () => ({ do: 'split', cellId: cell.id, at, expectedRev: rev() }));
       if (made) view.goTo(cell.id, 'edit', 'start');
     },

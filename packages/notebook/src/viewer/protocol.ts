@@ -181,7 +181,7 @@ export type ViewerAction =
   | { readonly do: 'merge'; readonly cellIds: readonly string[] }
   | { readonly do: 'setType'; readonly cellId: string; readonly cellType: CellType }
   | { readonly do: 'clearOutputs'; readonly cellId: string }
-  /** Takes back this window's last step on cells (not runs, and not typing). Answered with `InsertedCell`; fails with `nothing_to_undo`. */
+  /** Takes back the last step on cells, of this window (not runs, and not typing) or of an agent. Answered with `InsertedCell`; fails with `nothing_to_undo`. */
   | { readonly do: 'undoStep' }
   | { readonly do: 'run'; readonly cellId: string }
   /** Code cells `from` … `to`, both included, in their order; without them the first and the last. Ends at the first that fails. `RanCells`. */

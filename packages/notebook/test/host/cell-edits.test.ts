@@ -1,5 +1,6 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { revOf } from '@notebridge/kit/cell-rev';
 import { describe, expect, it } from 'vitest';
 import { createNotebookHost } from '../../src/host/notebook-host.js';
 import { TinyKernel } from '../fixtures/tiny-kernel.js';
@@ -53,7 +54,7 @@ describe('steps of a window', () => {
     const { window, ids, document, sources } = await windowOn('print("a")\nprint("b")', '1');
     const [id = ''] = ids;
     await window.ask({ do: 'run', cellId: id });
-    const { rev } = document.get(id).cell;
+    const rev = revOf(document.get(id).cell);
     await window.ask({ do: 'split', cellId: id, at: 'print("a")\n'.length, expectedRev: rev });
     expect(sources()).toEqual(['print("a")', 'print("b")', '1']);
     expect(document.cells[1]).toMatchObject({ id, executionCount: 1, outputs: [{ text: 'a\nb\n' }] });
@@ -72,8 +73,8 @@ describe('steps of a window', () => {
   it('changes all sources or none, and takes them back in one step, but nothing that somebody changed since', {
     tags: ['P-230'],
   }, async () => {
-    const { host, window, ids, document, sources } = await windowOn('a', 'b', 'c');
-    const revs = () => document.cells.map(({ rev }) => rev);
+    const { window, ids, document, sources } = await windowOn('a', 'b', 'c');
+    const revs = () => document.cells.map(revOf);
     const update = (at: number, source: string) => ({ cellId: ids[at] ?? '', source, expectedRev: revs()[at] ?? 0 });
     const stale = { ...update(1, 'B'), expectedRev: 1 };
     await expect(window.ask({ do: 'updateAll', updates: [update(0, 'A'), stale] })).rejects.toMatchObject({ code: 'stale_cell' });
@@ -84,12 +85,40 @@ describe('steps of a window', () => {
     expect(sources()).toEqual(['a', 'b', 'c']);
     await window.ask({ do: 'delete', cellIds: [ids[1] ?? ''] });
     await window.ask({ do: 'updateAll', updates: [{ ...update(0, 'A'), cellId: ids[0] ?? '' }] });
-    await callTool(host, 'update_cell', { cellId: ids[0], content: 'agent' });
+    document.update(ids[0] ?? '', 'other', { by: { kind: 'person', name: 'Other' } });
     await expect(window.ask({ do: 'undoStep' })).rejects.toMatchObject({ code: 'changed_since' });
-    expect(sources()).toEqual(['agent', 'c']);
+    expect(sources()).toEqual(['other', 'c']);
     // What was done before is not barred by it.
     await window.ask({ do: 'undoStep' });
-    expect(sources()).toEqual(['agent', 'b', 'c']);
+    expect(sources()).toEqual(['other', 'b', 'c']);
+  });
+
+  it('are taken back in turn with what agents did, the last one first, but nothing that a person typed', { tags: ['P-665'] }, async () => {
+    const { host, window, ids, document, sources } = await windowOn('a', 'b', 'c');
+    const [a = '', b = ''] = ids;
+    await callTool(host, 'delete_cell', { cellId: a });
+    await window.ask({ do: 'move', cellId: b, index: 1 });
+    await callTool(host, 'update_cell', { cellId: b, content: 'agent' });
+    await callTool(host, 'add_text_cell', { cellIndex: 0, content: '# Agent' });
+    expect(sources()).toEqual(['# Agent', 'c', 'agent']);
+    // A window that was opened since has not done the move, and the changes of agents are the same.
+    const late = await openWindow(host.url);
+    await late.ask({ do: 'undoStep' });
+    expect(sources()).toEqual(['c', 'agent']);
+    await window.ask({ do: 'undoStep' });
+    expect(sources()).toEqual(['c', 'b']);
+    await window.ask({ do: 'undoStep' });
+    expect(sources()).toEqual(['b', 'c']);
+    expect(await window.ask({ do: 'undoStep' })).toEqual({ cellId: a });
+    expect(sources()).toEqual(['a', 'b', 'c']);
+    await expect(window.ask({ do: 'undoStep' })).rejects.toMatchObject({ code: 'nothing_to_undo' });
+    await callTool(host, 'add_text_cell', { cellIndex: 0, content: '# Agent' });
+    await callTool(host, 'update_cell', { cellId: b, content: 'agent' });
+    document.update(b, 'typed', { by: { kind: 'person', name: 'Ann' } });
+    await expect(window.ask({ do: 'undoStep' })).rejects.toMatchObject({ code: 'changed_since' });
+    expect(sources()).toEqual(['# Agent', 'a', 'typed', 'c']);
+    await window.ask({ do: 'undoStep' });
+    expect(sources()).toEqual(['a', 'typed', 'c']);
   });
 
   it('run in their order up to the first that fails, and leave alone what others have queued', { tags: ['P-231'] }, async () => {

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { revOf } from '@notebridge/kit/cell-rev';
 import { describe, expect, it } from 'vitest';
 import { parseNotebook } from '../../src/model/nbformat.js';
 import { TinyKernel } from '../fixtures/tiny-kernel.js';
@@ -118,7 +119,7 @@ describe('a window', () => {
     const host = await startHost();
     const [one, two] = [await openWindow(host.url), await openWindow(host.url)];
     const cellId = await insert(one, 'a');
-    const expectedRev = host.session.document.get(cellId).cell.rev;
+    const expectedRev = revOf(host.session.document.get(cellId).cell);
     await one.ask({ do: 'update', cellId, source: 'one', expectedRev });
     await expect(two.ask({ do: 'update', cellId, source: 'two', expectedRev })).rejects.toMatchObject({ code: 'stale_cell' });
     expect(host.session.document.get(cellId).cell.source).toBe('one');

@@ -162,5 +162,5 @@ async function greetingOf(host: NotebookHost): Promise<{ cells: unknown[]; aroun
   socket.terminate();
   const { document, journal, durations, now, file, ...around } = hello as Hello;
   const { cells, version, ...rest } = document;
-  return { cells: cells.map(({ id, rev, changedBy, executionCount, ...cell }) => cell), around: { ...around, document: rest } };
+  return { cells: cells.map(({ id, changedBy, executionCount, ...cell }) => cell), around: { ...around, document: rest } };
 }

@@ -53,7 +53,7 @@ const sections: { readonly [name: string]: { readonly [keys: string]: string } }
     'X · C · V': 'Cut, copy, paste below',
     'Shift V': 'Paste above',
     'D D': 'Delete',
-    Z: 'Take back the last step on cells',
+    Z: 'Take back the last step on cells, yours or an agent’s',
     'Shift M': 'Merge the selected, or with the one below',
     'Ctrl Shift ↑↓': 'Move up, down',
     'L · Shift L': 'Line numbers: here, everywhere',

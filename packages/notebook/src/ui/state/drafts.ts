@@ -1,3 +1,4 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor, Cell } from '../../model/cell.js';
 import type { NotebookDocument } from '../../model/document.js';
@@ -7,9 +8,8 @@ import { mergeLines } from './merge-lines.js';
 
 /** What a person typed in a cell, and the host does not have yet. */
 interface Draft {
-  /** The source on which the text is based, and its revision. */
+  /** The source on which the text is based. */
   base: string;
-  rev: number;
   text: string;
   /** On its way to the host: the change that carries it back is our own. Kept when the connection is lost in between. */
   sent: string | undefined;
@@ -39,7 +39,7 @@ export interface DraftsOptions {
 }
 
 /** A draft as it survives a reload. */
-export type SavedDraft = Pick<Draft, 'base' | 'rev' | 'text'> & { readonly cellId: string };
+export type SavedDraft = Pick<Draft, 'base' | 'text'> & { readonly cellId: string };
 
 const delayMs = 250;
 const somebody: Actor = { kind: 'person', name: 'Somebody' };
@@ -109,7 +109,6 @@ export class Drafts {
     const draft = cellId === undefined ? undefined : this.#drafts.get(cellId);
     if (cellId === undefined || !draft) return;
     if (!after) return this.#orphan(cellId, draft, by);
-    draft.rev = after.rev;
     if (draft.clash ? after.source === draft.clash.theirs : after.source === draft.base) return;
     if (after.source === draft.sent || after.source === draft.text) this.#settle(cellId, draft, after.source);
     else this.#merge(cellId, draft, after.source, by ?? somebody);
@@ -138,7 +137,7 @@ export class Drafts {
   }
 
   save(): SavedDraft[] {
-    return [...this.#drafts].map(([cellId, { base, rev, text }]) => ({ cellId, base, rev, text }));
+    return [...this.#drafts].map(([cellId, { base, text }]) => ({ cellId, base, text }));
   }
 
   restore(saved: readonly SavedDraft[]): void {
@@ -152,7 +151,7 @@ export class Drafts {
     draft.timer = setTimeout(() => void this.#send(cellId, draft).catch(() => {}), delayMs);
   }
 
-  /** One update at a time: the next one needs the revision that this one makes. */
+  /** One update at a time: the next one is based on what this one makes. */
   async #send(cellId: string, draft: Draft): Promise<void> {
     clearTimeout(draft.timer);
     if (draft.flight !== undefined) return draft.flight;
@@ -167,7 +166,8 @@ export class Drafts {
   async #carry(cellId: string, draft: Draft, text: string): Promise<void> {
     draft.sent = text;
     try {
-      await this.#options.update(cellId, text, draft.rev);
+      const { type = 'code' } = this.#options.document().find(cellId) ?? {};
+      await this.#options.update(cellId, text, revOf({ type, source: draft.base }));
       // Where nothing had to change, no change came to say so.
       if (draft.sent === text) this.#settle(cellId, draft, text);
     } catch (error) {
@@ -220,6 +220,6 @@ export class Drafts {
   }
 }
 
-function newDraft({ source, rev }: Cell): Draft {
-  return { base: source, rev, text: source, sent: undefined, flight: undefined, timer: undefined, clash: undefined };
+function newDraft({ source }: Cell): Draft {
+  return { base: source, text: source, sent: undefined, flight: undefined, timer: undefined, clash: undefined };
 }

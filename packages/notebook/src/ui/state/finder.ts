@@ -1,3 +1,4 @@
+import { revOf } from '@notebridge/kit/cell-rev';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Cell } from '../../model/cell.js';
@@ -144,7 +145,7 @@ export class Finder {
     const cell = await this.#settled(current.cellId);
     if (!cell) return;
     const [source = cell.source] = await this.#withReplaced([cell.source], by, current.from);
-    await this.#options.ask({ do: 'updateAll', updates: [{ cellId: cell.id, source, expectedRev: cell.rev }] });
+    await this.#options.ask({ do: 'updateAll', updates: [{ cellId: cell.id, source, expectedRev: revOf(cell) }] });
     this.count();
     await this.#counting;
     const end = current.to + source.length - cell.source.length;
@@ -166,7 +167,7 @@ export class Finder {
     );
     const updates = cells.flatMap((cell, index) => {
       const source = sources[index] ?? cell.source;
-      return source === cell.source ? [] : [{ cellId: cell.id, source, expectedRev: cell.rev }];
+      return source === cell.source ? [] : [{ cellId: cell.id, source, expectedRev: revOf(cell) }];
     });
     if (updates.length > 0) await this.#options.ask({ do: 'updateAll', updates });
     this.count();
