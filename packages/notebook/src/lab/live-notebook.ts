@@ -88,7 +88,8 @@ export class LiveNotebook implements NotebookSource {
     this.#followLate();
     if (!forEdit) return;
     if (!this.#room) await within(patienceMs, this.#returning ?? Promise.resolve());
-    if (!this.#room) throw this.#away('Nothing was changed.');
+    // With all that others have done until now: a cell that is moved or deleted takes along what is not here yet.
+    if (!(await this.#room?.settle())) throw this.#away('Nothing was changed.');
     // Asked while the tool works; answered for in `settle`.
     this.#isThere = this.#isOnServer();
     this.#isThere.catch(() => {});

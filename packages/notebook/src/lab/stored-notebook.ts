@@ -62,12 +62,9 @@ export class StoredNotebook implements NotebookSource {
     return this.#options.path;
   }
 
-  /** Takes in what others have written. An edit that was meant for another state is refused once, and says what has changed. */
-  ready({ forEdit }: { forEdit: boolean }): Promise<void> {
-    return this.#inTurn(async () => {
-      const changes = await this.#takeIn();
-      if (forEdit && changes.length > 0) throw this.#changed(changes, 'Nothing was written.');
-    });
+  /** Takes in what others have written: whether an edit was meant for it, the revision of its cell tells. */
+  ready(): Promise<void> {
+    return this.#inTurn(async () => void (await this.#takeIn()));
   }
 
   settle(): Promise<void> {
@@ -110,7 +107,7 @@ export class StoredNotebook implements NotebookSource {
     if (!this.#synced.isDirty) return;
     const changes = await this.#takeIn();
     if (this.#synced.isDirty) changes.push(...(await this.#write()));
-    if (changes.length > 0) throw this.#changed(changes, 'What does not touch those changes was joined with them and written.');
+    if (changes.length > 0) throw this.#changed(changes);
   }
 
   /** Answers with what somebody else has changed right behind it. */
@@ -141,10 +138,10 @@ export class StoredNotebook implements NotebookSource {
     }, saveWhileRunningMs);
   }
 
-  #changed(changes: readonly string[], what: string): NotebookError {
+  #changed(changes: readonly string[]): NotebookError {
     const named = changes.slice(0, maxNamedChanges).join('; ');
     const more = changes.length > maxNamedChanges ? `; and ${changes.length - maxNamedChanges} more` : '';
-    const message = `"${this.path}" was changed on the server by another program: ${named}${more}. ${what} Read the cells again, then decide.`;
+    const message = `"${this.path}" was changed on the server by another program: ${named}${more}. What does not touch those changes was joined with them and written. Read the cells again, then decide.`;
     return new NotebookError('changed_elsewhere', message, { data: { path: this.path, changes: changes.slice(0, maxNamedChanges) } });
   }
 }

@@ -300,6 +300,7 @@ function staleCell({ cell, index }: PlacedCell, expectedRev: number): NotebookEr
     cellId: cell.id,
     expectedRev,
     currentRev,
+    currentType: cell.type,
     currentSource: cell.source,
     currentIndex: index,
     changedBy: cell.changedBy,

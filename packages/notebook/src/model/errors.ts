@@ -40,7 +40,7 @@ export const notebookErrors = {
     next: 'Choose one of those that the message names.',
   },
   changed_elsewhere: {
-    meaning: 'The notebook was changed on the server by another program; nothing was written.',
+    meaning: 'Another program changed the notebook on the server at the same moment; what does not touch that was joined and written.',
     next: 'Read the cells again, then decide.',
   },
   not_supported: { meaning: 'The Jupyter server works in a way that is not supported.', next: 'Follow what the message says.' },

@@ -73,14 +73,15 @@ it('#146: what another program wrote is never overwritten: the edit is refused, 
   timeout,
 }, async () => {
   const agent = await agentAt('other.ipynb');
+  const [one, two] = await agent.cells();
   await changeOnDisk('other.ipynb', (cells) => {
     (cells[0] as { source: string }).source = 'a = "theirs"';
   });
-  const { error } = await agent.call('update_cell', { cellId: 'one', content: 'a = "ours"' });
-  expect(error).toMatchObject({ code: 'changed_elsewhere', changes: ['cell "one" has changed'] });
+  const { error } = await agent.call('update_cell', { cellId: 'one', content: 'a = "ours"', expected_rev: one?.rev });
+  expect(error).toMatchObject({ code: 'stale_cell', currentSource: 'a = "theirs"' });
   expect(await sourcesOf('other.ipynb')).toEqual(['a = "theirs"', 'b = 2']);
   expect((await agent.cells())[0]?.source).toBe('a = "theirs"');
-  expect((await agent.call('update_cell', { cellId: 'two', content: 'b = "ours"' })).error).toBeUndefined();
+  expect((await agent.call('update_cell', { cellId: 'two', content: 'b = "ours"', expected_rev: two?.rev })).error).toBeUndefined();
   expect(await sourcesOf('other.ipynb')).toEqual(['a = "theirs"', 'b = "ours"']);
 });
 

@@ -5,8 +5,10 @@ import type { LabNotebook, LabWorkspace } from '@notebridge/notebook/lab';
 import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
 import { type NotebookDescription, SharedNotebook } from '../../broker/shared-notebook.js';
 import { BridgeError } from '../../core/errors.js';
+import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { KeptRuns } from '../../notebooks/jupyter/kept-runs.js';
 import { howToAllowEdits, OneJupyterNotebook } from '../../notebooks/jupyter/one-jupyter-notebook.js';
+import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { Redactor } from '../../util/redactor.js';
 import type { OpenBrokerOptions } from './broker-opener.js';
@@ -37,9 +39,10 @@ export async function openBrokerJupyter({ request, address, id }: NotebookOpenin
     const { allowEdits } = pages;
     const notebook = await server.workspace.open(address.notebook, allowEdits === undefined ? {} : { allowEdits });
     notebook.session.readOnly = request.readOnly;
+    const provider = new LayeredProvider(new OneJupyterNotebook(notebook), [new ReadBeforeWriteMiddleware()]);
     const shared = new SharedNotebook(
       {
-        provider: new OneJupyterNotebook(notebook),
+        provider,
         address,
         terms: toTerms(pages, request.readOnly),
         describe: () => describe(notebook),
@@ -54,6 +57,7 @@ export async function openBrokerJupyter({ request, address, id }: NotebookOpenin
     );
     const close = async (): Promise<void> => {
       try {
+        provider.close();
         await server.workspace.release(notebook);
       } finally {
         await leave();

@@ -3,10 +3,12 @@ import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentRoster } from '../../notebooks/local/agent-roster.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
+import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { assertNotebookName } from './notebook-name.js';
@@ -81,17 +83,19 @@ export async function openBuiltIn(
     written = writing;
     return writing;
   };
-  const provider = new LocalNotebook({
+  const notebook = new LocalNotebook({
     host,
     writeAddress,
     hasTools: tools !== undefined,
     answerTimeoutMs: setup.config.limits.answerTimeoutMs,
     ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
+  const provider = new LayeredProvider(notebook, [new ReadBeforeWriteMiddleware()]);
   const roster = new AgentRoster(host);
   const ended = new Promise<void>((resolve) => roster.onDisconnect((source) => void (source === ownAgents && resolve())));
   const close = async (): Promise<void> => {
     clearInterval(renewing);
+    provider.close();
     try {
       await host.close();
     } finally {

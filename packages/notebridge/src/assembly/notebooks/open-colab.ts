@@ -11,6 +11,7 @@ import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middle
 import { WholeOutputsMiddleware } from '../../notebooks/outputs/whole-outputs-middleware.js';
 import type { PageClient } from '../../notebooks/pages/page-client.js';
 import type { PageProfile } from '../../notebooks/profiles/profile.js';
+import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import { PageRuns } from '../../notebooks/runs/page-runs.js';
 import { RunLedger } from '../../notebooks/runs/run-ledger.js';
 import { runToolName } from '../../notebooks/runs/run-tools.js';
@@ -65,9 +66,10 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   const { client, wss, proxyServer } = session;
   if (client === null || wss === null || proxyServer === null) throw new BridgeError('not_started', 'The session proxy did not start.');
   logger.info('Waiting for a notebook page.', { port: wss.port, list });
-  // `dynamic` is exactly the reference's behaviour, which has no undo, and cuts nothing.
+  // `dynamic` is exactly the reference's behaviour, which reads nothing before a change, has no undo, and cuts nothing.
   const isJournalled = config.journal && pages.journal !== false && list === 'static';
   const undo = isJournalled ? new UndoMiddleware({ client, profileTools: profile.tools, logger }) : undefined;
+  const changes = undo === undefined ? [] : [new ReadBeforeWriteMiddleware({ readsRanges: false }), undo];
   const fit: Middleware[] = pages.outputs !== 'whole' && list === 'static' ? [new FitOutputsMiddleware({ logger })] : [];
   // Nor has it runs that outlive their calls.
   const runs = list === 'static' ? openPageRuns(proxyServer, { client, stateDir, logger }) : undefined;
@@ -87,7 +89,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     watchPage({ session, client, findId, isRunning, lease, undo, connectAddress: (origin) => connect.newAddress(origin) });
   const page: OpenedNotebook = {
     provider: runs ?? proxyServer,
-    middlewares: [...session.middleware, ...(undo === undefined ? [] : [undo]), ...fit],
+    middlewares: [...session.middleware, ...changes, ...fit],
     laterTools,
     close,
   };

@@ -1,7 +1,9 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { LabTarget } from '@notebridge/notebook/lab';
 import { BridgeError } from '../../core/errors.js';
+import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { JupyterNotebook } from '../../notebooks/jupyter/jupyter-notebook.js';
+import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
 import { watchJupyter } from './watch-jupyter.js';
 
@@ -20,8 +22,12 @@ export async function openJupyter({ env, logger, redactor, pages }: NotebookSetu
     onSecret: (secret) => redactor.add(secret),
     onFault: (error) => logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) }),
   });
-  const provider = new JupyterNotebook(workspace);
-  return { provider, middlewares: [], watched: watchJupyter(workspace), close: () => workspace.close() };
+  const provider = new LayeredProvider(new JupyterNotebook(workspace), [new ReadBeforeWriteMiddleware()]);
+  const close = (): Promise<void> => {
+    provider.close();
+    return workspace.close();
+  };
+  return { provider, middlewares: [], watched: watchJupyter(workspace), close };
 }
 
 /** Rejects with `bad_usage` for what is no address of a Jupyter server. */

@@ -12,6 +12,7 @@ import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
 import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middleware.js';
 import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
 import type { PageServer } from '../../notebooks/pages/page-server.js';
+import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import { PageRuns } from '../../notebooks/runs/page-runs.js';
 import type { RunLedger } from '../../notebooks/runs/run-ledger.js';
 import type { BrowserResult } from '../../processes/browser.js';
@@ -27,7 +28,7 @@ export interface PageProviderOptions {
   openBrowser: (url: string, timeoutMs: number) => Promise<BrowserResult>;
   /** A fresh address of the page that shows a person what keeps the page away. */
   connectAddress: () => string;
-  /** False: no undo, and no cell is read before a change. */
+  /** False: no cell is read before a change: an agent's overwrites a person's newer one, and is not undone. */
   isJournalled: boolean;
   /** Where runs are kept for those who come back for one. */
   ledger: RunLedger;
@@ -54,9 +55,12 @@ export class PageProvider implements Provider {
     this.#options = options;
     this.name = page.provider.name;
     this.#opener = new PageOpener({ profile: { ...profile, defaultUrl: page.url }, allowOrigins: slot.allowedOrigins, open: openBrowser });
-    const undo = isJournalled && profile.tools.length > 0 ? [new UndoMiddleware({ client, profileTools: profile.tools, logger })] : [];
+    const changes =
+      isJournalled && profile.tools.length > 0
+        ? [new ReadBeforeWriteMiddleware({ readsRanges: false }), new UndoMiddleware({ client, profileTools: profile.tools, logger })]
+        : [];
     this.#runs = new PageRuns(page.provider, { connectionChanged: client.connectionChanged, ledger });
-    const layers: Middleware[] = [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...undo, fitUnlessWhole(logger)];
+    const layers: Middleware[] = [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...changes, fitUnlessWhole(logger)];
     this.#layered = new LayeredProvider(this.#runs, layers);
   }
 

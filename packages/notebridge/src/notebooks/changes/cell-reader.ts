@@ -2,6 +2,7 @@ import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import type { PeerRequestOptions } from '../../rpc/peer.js';
+import { toSource } from '../reads/shown-sources.js';
 import { toAnswerValue } from './change-call.js';
 
 /** Where a cell stands, and between which others. */
@@ -94,12 +95,6 @@ function toPlacedCells(cells: unknown[], start: number): LocatedCell[] | undefin
     });
   }
   return placed;
-}
-
-/** Both forms of nbformat: one text, or its lines. */
-function toSource(source: unknown): string | undefined {
-  if (typeof source === 'string') return source;
-  return Array.isArray(source) && source.every((line) => typeof line === 'string') ? source.join('') : undefined;
 }
 
 function idOf(cell: unknown): string | undefined {

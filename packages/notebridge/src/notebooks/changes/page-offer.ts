@@ -9,9 +9,11 @@ export interface PageOffer {
   readonly names: ReadonlySet<string>;
   /** Those that take what the profile's tool of the same name takes: a page with something else there is left alone. */
   readonly alike: ReadonlySet<string>;
+  /** Those that take a revision, and check it themselves. */
+  readonly checking: ReadonlySet<string>;
 }
 
-export const emptyOffer: PageOffer = { names: new Set(), alike: new Set() };
+export const emptyOffer: PageOffer = { names: new Set(), alike: new Set(), checking: new Set() };
 
 /** Pages of one list that are followed; one that never ends is cut here. */
 const maxPages = 10;
@@ -20,19 +22,25 @@ const maxPages = 10;
 export async function listOffer(client: McpClient, profileTools: readonly Tool[], limits: ReadLimits): Promise<PageOffer> {
   const names = new Set<string>();
   const alike = new Set<string>();
+  const checking = new Set<string>();
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
     const { tools, nextCursor } = await client.request('tools/list', cursor === undefined ? {} : { cursor }, limits);
     for (const tool of Array.isArray(tools) ? tools : []) {
       if (!isJsonObject(tool) || typeof tool.name !== 'string' || names.has(tool.name)) continue;
       names.add(tool.name);
+      if (takesRev(tool.inputSchema)) checking.add(tool.name);
       const wanted = profileTools.find(({ name }) => name === tool.name);
       if (wanted !== undefined && takesTheSame(tool.inputSchema, wanted.inputSchema)) alike.add(tool.name);
     }
     if (typeof nextCursor !== 'string') break;
     cursor = nextCursor;
   }
-  return { names, alike };
+  return { names, alike, checking };
+}
+
+function takesRev(schema: unknown): boolean {
+  return isJsonObject(schema) && isJsonObject(schema.properties) && 'expected_rev' in schema.properties;
 }
 
 /** The same arguments are required, and those that the profile knows are of the same type. More optional ones are no difference. */

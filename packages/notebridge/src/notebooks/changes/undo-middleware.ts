@@ -1,8 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { revOf } from '@notebridge/kit/cell-rev';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
+import { BridgeError, codeOf, RemoteError } from '../../core/errors.js';
 import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
 import {
   type Answered,
@@ -12,8 +13,12 @@ import {
   type MiddlewareContext,
   type MiddlewareHost,
 } from '../../core/middleware.js';
+import { toPlainValue } from '../../core/wire.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { PageClient } from '../pages/page-client.js';
+import { editingTools } from '../reads/read-before-write.js';
+import { toStaleResult } from '../reads/refusal.js';
+import type { LocatedCell } from './cell-reader.js';
 import { type ChangeCall, parseChangeCall, reverseTools } from './change-call.js';
 import { type ChangeEntry, ChangeJournal } from './change-journal.js';
 import { JournalledPage } from './journalled-page.js';
@@ -35,11 +40,13 @@ type CallHook = CallNext<ToolCall, ToolResult>;
 
 /** How long a change waits for the look at its cell, and an undo for changes that are not answered yet. Milliseconds. */
 const timeoutMs = 2000;
+/** The same for a change that is meant for one revision, and is not made without the look. Milliseconds. */
+const checkTimeoutMs = 10_000;
 
 /**
- * Undo for a page whose notebook has no revisions: a cell is read before a call of the agent changes it, and
- * `undo_last_change` is offered while there is something to take back. The calls themselves, their order and their answers
- * pass unchanged. Stands innermost, so that every other middleware sees the tool.
+ * Revisions and undo for a page whose notebook has neither: a cell is read before a call of the agent changes it. One that names the revision
+ * it is meant for is refused if the cell has another; `undo_last_change` is offered while there is something to take back. All other calls,
+ * their order and their answers pass unchanged. Stands innermost, so that every other middleware sees the tool.
  */
 export class UndoMiddleware implements Middleware {
   readonly #client: UndoMiddlewareOptions['client'];
@@ -94,6 +101,8 @@ export class UndoMiddleware implements Middleware {
   /** Not async: a call that changes nothing, or that no page could take back, pays nothing here. */
   onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
     if (context.message.name === undoTool.name) return this.#undo(context, callNext);
+    const { arguments: args } = context.message;
+    if (isJsonObject(args) && 'expected_rev' in args && editingTools.has(context.message.name)) return this.#check(context, callNext, args);
     const call = parseChangeCall(context.message);
     const page = call === undefined ? undefined : this.#currentPage();
     if (call !== undefined && page !== undefined && !isKnownNotToFit(page, call)) return this.#passOn(context, callNext, call, page);
@@ -128,6 +137,46 @@ export class UndoMiddleware implements Middleware {
     } finally {
       turn.leave();
     }
+    return this.#recorded(answering, record);
+  }
+
+  /** A call that is meant for one revision of its cell. The page has none: what its cell is, is read in the last moment before. */
+  async #check(context: MiddlewareContext<ToolCall>, callNext: CallHook, given: JsonObject): Promise<Answered<ToolResult>> {
+    const { cancellation, message, target } = context;
+    const { expected_rev: expected, ...args } = given;
+    const plain = context.copy({ message: { ...message, arguments: args }, target });
+    const call = parseChangeCall(plain.message);
+    const turn = this.#turns.take();
+    let answering: Promise<Answered<ToolResult>>;
+    let record: (result: ToolResult) => void = () => {};
+    try {
+      await turn.before;
+      const deadline = performance.now() + checkTimeoutMs;
+      const limits = () => ({ timeoutMs: Math.max(1, deadline - performance.now()), cancellation });
+      const page = await this.#awaitPage(cancellation);
+      const offer = page && (await page.getOffer(limits()));
+      if (offer?.checking.has(message.name)) answering = callNext(context);
+      else if (page === undefined || offer === undefined || call === undefined || !showsCells(offer, call)) answering = callNext(plain);
+      else {
+        await this.#untilAnswered(deadline - performance.now());
+        const before = 'cellId' in call ? await page.cells.find(call.cellId, limits()) : undefined;
+        if (before !== undefined && revOf(before) !== toPlainValue(expected)) return answer(toStaleResult(before, expected));
+        if (doesFit(offer, call)) record = this.#recordOf(call, page, before);
+        answering = callNext(plain);
+      }
+    } catch (error) {
+      const code = error instanceof RemoteError ? 'bad_message' : error instanceof BridgeError ? error.code : 'cancelled';
+      if (code === 'cancelled') throw error;
+      const text = `Nothing was changed: what the cell is could not be read before (${messageOf(error)}). Call again.`;
+      return answer(toErrorResult(new BridgeError(code, text, { cause: error })));
+    } finally {
+      turn.leave();
+    }
+    return this.#recorded(answering, record);
+  }
+
+  /** Until it is answered, what the page shows may be a state in between. */
+  async #recorded(answering: Promise<Answered<ToolResult>>, record: (result: ToolResult) => void): Promise<Answered<ToolResult>> {
     const recorded = answering.then(record, () => {});
     this.#unanswered.add(recorded);
     await recorded;
@@ -146,19 +195,22 @@ export class UndoMiddleware implements Middleware {
     try {
       if (!doesFit(await page.getOffer(limits()), call)) return () => {};
       await this.#untilAnswered(deadline - performance.now());
-      const before = 'cellId' in call ? await page.cells.find(call.cellId, limits()) : undefined;
-      return (result) => {
-        const entry = toEntry({ call, before, result, connection: page.connection, languageOf: (id) => this.#journal.languageOf(id) });
-        if (entry === undefined) return;
-        this.#journal.add(entry);
-        if ('cellIndex' in call) page.cells.noteAt(entry.cellId, call.cellIndex);
-      };
+      return this.#recordOf(call, page, 'cellId' in call ? await page.cells.find(call.cellId, limits()) : undefined);
     } catch (error) {
       const fields = { tool: call.tool, callId, error: messageOf(error) };
       if (codeOf(error) !== 'cancelled')
         this.#options.logger?.warn('A change cannot be undone: its cell could not be read before.', fields);
       return () => {};
     }
+  }
+
+  #recordOf(call: ChangeCall, page: JournalledPage, before: LocatedCell | undefined): (result: ToolResult) => void {
+    return (result) => {
+      const entry = toEntry({ call, before, result, connection: page.connection, languageOf: (id) => this.#journal.languageOf(id) });
+      if (entry === undefined) return;
+      this.#journal.add(entry);
+      if ('cellIndex' in call) page.cells.noteAt(entry.cellId, call.cellIndex);
+    };
   }
 
   /** Rejects with `timeout` if changes that went before are not answered in time: reading now would show a state in between. */
@@ -206,6 +258,11 @@ export class UndoMiddleware implements Middleware {
 
 function isKnownNotToFit({ knownOffer }: JournalledPage, call: ChangeCall): boolean {
   return knownOffer !== undefined && !doesFit(knownOffer, call);
+}
+
+/** Whether the page shows what the change would replace or remove, and makes it, as Colab does. */
+function showsCells({ alike }: PageOffer, { tool }: ChangeCall): boolean {
+  return alike.has('get_cells') && alike.has(tool);
 }
 
 /** Whether the change can be journalled, and taken back. A page with an undo of its own is left alone. */

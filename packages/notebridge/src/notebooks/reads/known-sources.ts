@@ -1,0 +1,182 @@
+import { revOf } from '@notebridge/kit/cell-rev';
+
+/** What one session knows of a cell. */
+interface KnownCell {
+  /** The last call that wrote it: what an earlier one shows is older, whenever that is answered. */
+  writtenAt: number;
+  /** Of the source that it last read whole, or wrote. */
+  rev: number;
+  /** Undefined of a cell that it wrote without having read it. */
+  type: string | undefined;
+  /** Other revisions of what it wrote: of another type, or with the line breaks of an editor. */
+  others: readonly number[];
+  /** Kept where it is too long to be told as a whole again: then what has changed since is told. */
+  long: string | undefined;
+  /** Before its own changes, the last one last: what an undo brings back. */
+  before: readonly number[];
+}
+
+/** A source as an answer shows it. */
+export interface ShownSource {
+  cellId: string;
+  type: string;
+  source: string;
+  /** As the notebook says. Default: that of what is shown. */
+  rev?: number | undefined;
+  /** Of a part: where it begins, and how long the whole is. */
+  part?: { from: number; characters: number } | undefined;
+}
+
+type ShownPart = ShownSource & { rev: number; part: { from: number; characters: number } };
+
+/** A source that is being read in parts. */
+interface PartsRead {
+  cellId: string;
+  rev: number;
+  characters: number;
+  texts: Map<number, string>;
+}
+
+const maxSessions = 1000;
+const maxCells = 20_000;
+const maxUndone = 100;
+/** From here on a source is not told as a whole. Characters. */
+const longFrom = 8000;
+/** Of all sessions together. Characters. */
+const maxLong = 20_000_000;
+
+/** What the agents of one notebook have read and written, each for itself. */
+export class KnownSources {
+  readonly #sessions = new Map<string, SessionSources>();
+  readonly #longs: LongSources = { characters: 0, cells: new Set() };
+
+  of(sessionId: string): SessionSources {
+    const known = this.#sessions.get(sessionId) ?? new SessionSources(this.#longs);
+    // The one that was not heard of for longest goes first.
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, known);
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > maxSessions && oldest !== undefined) {
+      this.#sessions.get(oldest)?.forgetAll();
+      this.#sessions.delete(oldest);
+    }
+    return known;
+  }
+}
+
+interface LongSources {
+  characters: number;
+  /** The oldest first. */
+  readonly cells: Set<KnownCell>;
+}
+
+/** What one session knows of the cells. */
+export class SessionSources {
+  readonly #longs: LongSources;
+  readonly #cells = new Map<string, KnownCell>();
+  #parts: PartsRead | undefined;
+  #calls = 0;
+
+  constructor(longs: LongSources) {
+    this.#longs = longs;
+  }
+
+  /** Numbers a call, which the notebook works on in this order. */
+  begin(): number {
+    return ++this.#calls;
+  }
+
+  find(cellId: string): Readonly<KnownCell> | undefined {
+    return this.#cells.get(cellId);
+  }
+
+  /** A source that was cut on its way is not read: it is not the one that the revision is of. */
+  noteShown({ cellId, type, source, rev = revOf({ type, source }), part }: ShownSource, at: number): void {
+    if (part !== undefined) this.#notePart({ cellId, type, source, rev, part }, at);
+    else if (revOf({ type, source }) === rev) this.noteRead(cellId, { type, source, rev, at });
+  }
+
+  noteRead(cellId: string, { type, source, rev, at }: { type: string | undefined; source: string; rev: number; at: number }): void {
+    const known = this.find(cellId);
+    const { writtenAt = 0, before = [] } = known ?? {};
+    if (writtenAt < at) this.#set(cellId, { writtenAt, rev, type, others: [], before }, source);
+  }
+
+  /** `over`: the revision that it wrote over; undefined for a new cell. Returns what takes the note back. */
+  noteWritten(cellId: string, { type, source, over }: { type: string | undefined; source: string; over: number | undefined }): () => void {
+    const last = this.find(cellId);
+    const long = last?.long;
+    const known = type ?? last?.type;
+    const before = over === undefined ? [] : [...(last?.before ?? []), over].slice(-maxUndone);
+    const written = this.#set(cellId, { ...revsOf(known, source), writtenAt: this.begin(), type: known, before }, source);
+    return () => {
+      if (this.#cells.get(cellId) !== written) return;
+      this.#drop(cellId);
+      if (last !== undefined) this.#set(cellId, last, long ?? '');
+    };
+  }
+
+  /** A change of its own was taken back. `newCellId`: under which the cell came back, if not under the old one. */
+  noteUndone({ change, cellId, newCellId }: { change: unknown; cellId: string; newCellId: unknown }): void {
+    const known = this.find(cellId);
+    const rev = known?.before.at(-1);
+    if (known === undefined) return;
+    if (typeof newCellId === 'string') this.#set(newCellId, { ...known, writtenAt: this.begin() }, known.long ?? '');
+    if (change !== 'update') return;
+    if (rev === undefined) this.#drop(cellId);
+    else this.#set(cellId, { writtenAt: this.begin(), rev, type: known.type, others: [], before: known.before.slice(0, -1) }, '');
+  }
+
+  forgetAll(): void {
+    for (const cellId of [...this.#cells.keys()]) this.#drop(cellId);
+  }
+
+  #notePart({ cellId, type, source, rev, part: { from, characters } }: ShownPart, at: number): void {
+    if (this.#parts?.cellId !== cellId || this.#parts.rev !== rev) this.#parts = { cellId, rev, characters, texts: new Map() };
+    this.#parts.texts.set(from, source);
+    let whole = '';
+    for (const [start, text] of [...this.#parts.texts].sort(([a], [b]) => a - b)) {
+      if (start > whole.length) return;
+      whole = whole.slice(0, start) + text;
+    }
+    if (whole.length === characters) this.noteShown({ cellId, type, source: whole, rev }, at);
+  }
+
+  #set(cellId: string, cell: Omit<KnownCell, 'long'>, source: string): KnownCell {
+    this.#drop(cellId);
+    const known = { ...cell, long: source.length >= longFrom ? source : undefined };
+    this.#cells.set(cellId, known);
+    const [oldest] = this.#cells.keys();
+    if (this.#cells.size > maxCells && oldest !== undefined) this.#drop(oldest);
+    if (known.long === undefined) return known;
+    this.#longs.cells.add(known);
+    this.#longs.characters += known.long.length;
+    for (const each of this.#longs.cells) {
+      if (this.#longs.characters <= maxLong || each === known) break;
+      this.#forgetLong(each);
+    }
+    return known;
+  }
+
+  #drop(cellId: string): void {
+    const known = this.#cells.get(cellId);
+    if (known !== undefined) this.#forgetLong(known);
+    this.#cells.delete(cellId);
+  }
+
+  #forgetLong(cell: KnownCell): void {
+    if (this.#longs.cells.delete(cell)) this.#longs.characters -= cell.long?.length ?? 0;
+    cell.long = undefined;
+  }
+}
+
+const cellTypes = ['code', 'markdown', 'raw'];
+
+/** Of a text as it was sent: notebooks hold whole characters, and an editor may keep line breaks of another kind. */
+function revsOf(type: string | undefined, sent: string): Pick<KnownCell, 'rev' | 'others'> {
+  const source = sent.replace(/\p{Surrogate}/gu, '\ufffd');
+  const texts = new Set([source, source.replace(/\r\n?/g, '\n')]);
+  const types = type === undefined ? cellTypes : [type];
+  const [rev = 0, ...others] = [...texts].flatMap((text) => types.map((each) => revOf({ type: each, source: text })));
+  return { rev, others };
+}

@@ -1,0 +1,98 @@
+import { revOf } from '@notebridge/kit/cell-rev';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type ToolResult, toTextResult } from '../../core/mcp.js';
+import { toPlainValue } from '../../core/wire.js';
+import { tryJson } from '../../util/try-json.js';
+import { diffSource } from './source-diff.js';
+
+/** A notebook's refusal of an edit that was meant for another source: `stale_cell`. */
+export interface StaleRefusal {
+  cellId: string;
+  message: string;
+  expectedRev: unknown;
+  currentRev: number;
+  currentType: string | undefined;
+  currentSource: string;
+  currentIndex: unknown;
+  changedBy: unknown;
+}
+
+/** JSON of a source or of a diff that an agent is told. Characters. */
+const maxTold = 18_000;
+
+/** As a notebook refuses that checks revisions itself. */
+export function toStaleResult(cell: { id: string; type: string; source: string; index: number }, expectedRev: unknown): ToolResult {
+  const { id: cellId, type: currentType, source: currentSource, index: currentIndex } = cell;
+  const message = `The cell "${cellId}" has changed since the revision that was named.`;
+  const data = { cellId, expectedRev: toPlainValue(expectedRev), currentRev: revOf(cell), currentType, currentSource, currentIndex };
+  return { ...toTextResult(JSON.stringify({ error: { code: 'stale_cell', message, ...data } })), isError: true };
+}
+
+/** Undefined for any other result. */
+export function parseRefusal({ isError, content }: ToolResult): StaleRefusal | undefined {
+  const text = isError === true && Array.isArray(content) ? content[0]?.text : undefined;
+  if (typeof text !== 'string' || !text.startsWith('{"error":{"code":"stale_cell"')) return undefined;
+  const value = tryJson(text);
+  const error = isJsonObject(value) ? value.error : undefined;
+  if (!isJsonObject(error) || typeof error.currentRev !== 'number' || typeof error.currentSource !== 'string') return undefined;
+  const { cellId, message, expectedRev, currentRev, currentType, currentSource, currentIndex, changedBy } = error;
+  return {
+    ...{ cellId: String(cellId), message: String(message), expectedRev, currentRev, currentSource, currentIndex, changedBy },
+    currentType: typeof currentType === 'string' ? currentType : undefined,
+  };
+}
+
+export interface RefusedEdit {
+  /** What the session knew of the cell. */
+  known: { readonly long: string | undefined } | undefined;
+  /** The agent itself has named the revision. */
+  isNamed: boolean;
+  readsRanges: boolean;
+}
+
+/** What an agent is told: the whole source, or all that has changed in it since, or else how it is read. `isShown`: it has read it thereby. */
+export function toRefusal(refused: StaleRefusal, { known, isNamed, readsRanges }: RefusedEdit): { result: ToolResult; isShown: boolean } {
+  const { cellId, currentRev, currentSource, currentIndex, changedBy } = refused;
+  const shown = toShown(currentSource, known?.long);
+  const next = shown === undefined ? howToRead(refused, readsRanges) : `${toldBy(shown)} It counts as read: decide again, then call again.`;
+  const error: JsonObject = {
+    code: 'stale_cell',
+    message: `${isNamed ? refused.message : whyRefused(refused, known !== undefined)} Nothing was changed. ${next}`,
+    cellId,
+    ...(isNamed ? { expectedRev: refused.expectedRev } : {}),
+    currentRev,
+    ...(shown ?? { currentCharacters: currentSource.length }),
+    currentIndex,
+    ...(changedBy === undefined ? {} : { changedBy }),
+  };
+  return { result: { ...toTextResult(JSON.stringify({ error })), isError: true }, isShown: shown !== undefined };
+}
+
+type Shown = { currentSource: string } | { diff: string };
+
+function toShown(source: string, before: string | undefined): Shown | undefined {
+  if (fits(source)) return { currentSource: source };
+  const diff = before === undefined ? undefined : diffSource(before, source);
+  return diff !== undefined && fits(diff) ? { diff } : undefined;
+}
+
+function fits(text: string): boolean {
+  return text.length <= maxTold && JSON.stringify(text).length <= maxTold;
+}
+
+function toldBy(shown: Shown): string {
+  return 'diff' in shown ? '"diff" is all that has changed in it since.' : '"currentSource" is what it is now.';
+}
+
+function whyRefused({ cellId, changedBy }: StaleRefusal, wasKnown: boolean): string {
+  if (!wasKnown) return `You have not read the cell "${cellId}" in this session.`;
+  const who = isJsonObject(changedBy) && typeof changedBy.name === 'string' ? `: ${changedBy.name} has changed it` : '';
+  return `The cell "${cellId}" is not as you last read or wrote it${who}.`;
+}
+
+function howToRead({ cellId, currentSource: { length }, currentIndex }: StaleRefusal, readsRanges: boolean): string {
+  const how = readsRanges
+    ? `get_cells with cellId ${JSON.stringify(cellId)} and sourceFrom 0, and on from next_source_from to its end`
+    : `get_cells with cellIndexStart and cellIndexEnd ${String(currentIndex)}`;
+  return `Its source is too long to be shown here (${length} characters). Read it by ${how}; then decide, and call again.`;
+}

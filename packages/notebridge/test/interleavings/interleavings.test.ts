@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { openBuiltInKind } from './built-in-kind.js';
+import { openColabKind } from './colab-kind.js';
+import { interleave, type Tally } from './interleave.js';
+import { openLiveKind, openStoredKind } from './lab-kinds.js';
+
+/** With how many runs the core has. */
+const kinds = [
+  { name: 'the built-in notebook', open: openBuiltInKind, few: 200 },
+  { name: 'a shared JupyterLab', open: openLiveKind, few: 60 },
+  { name: 'a plain JupyterLab', open: openStoredKind, few: 60 },
+  { name: 'Colab', open: openColabKind, few: 200 },
+];
+
+/** What this is about, as people read it first. */
+const sentence = 'an edit of yours is never overwritten';
+
+describe.each(kinds)('$name', ({ open, few }) => {
+  const play = async (from: number, count: number): Promise<Tally> => {
+    await using kind = await open();
+    const tally: Tally = { written: 0, refused: 0, removedKnowingly: 0, removedInWindow: 0 };
+    for (let seed = from; seed < from + count; seed++) await interleave(kind, seed, tally);
+    return tally;
+  };
+
+  it('keeps what a person typed until an agent has read it, in random interleavings of a person and two agents', {
+    tags: ['P-663'],
+    timeout: 120_000,
+  }, async () => {
+    const tally = await play(1, few);
+    for (const count of [tally.written, tally.refused, tally.removedKnowingly]) expect(count).toBeGreaterThan(20);
+  });
+
+  it('the same in 10,000', { tags: ['deep', 'P-663'], timeout: 3_600_000 }, async () => {
+    const tally = await play(1000, 10_000);
+    for (const count of [tally.written, tally.refused, tally.removedKnowingly]) expect(count).toBeGreaterThan(1000);
+  });
+});
+
+it('is what the README says', { tags: ['P-663'] }, () => {
+  expect(readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8')).toContain(sentence);
+});
