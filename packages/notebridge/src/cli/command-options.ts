@@ -73,7 +73,10 @@ export const sharedOptions = {
       .default('static'),
   noBrowser: () => new Option('--no-browser', 'never open a browser; the answer names the URL to open'),
   noJournal: () =>
-    new Option('--no-journal', 'never read a cell of a Colab page before the agent changes it; its changes cannot be undone then'),
+    new Option(
+      '--no-journal',
+      'never read a cell of a Colab page before the agent changes it: it may overwrite what a person wrote, and cannot be undone',
+    ),
   outputs: () =>
     new Option(
       '--outputs <how>',

@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('an agent of Colab', () => {
     expect(JSON.stringify(await read(agent, 'get_cells'))).toContain('in the file');
     expect(await agent.callTool(openTool)).toMatchObject({ result: { structuredContent: { result: true } } });
     expect(await read(agent, 'connect_notebook', { notebook: String(own?.id) })).toMatchObject({ status: 'connected', id: own?.id });
-    expect(await textOf(agent, 'update_cell', { cellId: 'a', content: 'b' })).toBe('colab update_cell {"cellId":"a","content":"b"}');
+    expect(await textOf(agent, 'move_cell', { cellId: 'a', cellIndex: 1 })).toBe('colab move_cell {"cellId":"a","cellIndex":1}');
     expect(page.messages.filter(({ params }) => JSON.stringify(params ?? {}).includes('"notebook"'))).toEqual([]);
   });
 

@@ -72,19 +72,21 @@ describe("the agent's own calls", () => {
         ({ method, params }) =>
           method === 'tools/call' && (params as JsonObject).name !== 'get_cells' ? `"result":${result}` : undefined,
     );
-    const cellId = scene.addCell('a');
+    // This page does nothing of what it is asked for: so each call has a cell of its own.
+    const [updated, moved, deleted, odd] = ['a', 'b', 'c', 'd'].map((text) => scene.addCell(text));
+    await scene.program.callTool('get_cells');
     const sent: JsonObject[] = [
-      { name: 'update_cell', arguments: { cellId, content: 'b' }, 'x-key': [null] },
-      { name: 'move_cell', arguments: { cellId, cellIndex: 0 } },
-      { name: 'delete_cell', arguments: { cellId } },
+      { name: 'update_cell', arguments: { cellId: updated, content: 'b' }, 'x-key': [null] },
+      { name: 'move_cell', arguments: { cellId: moved, cellIndex: 0 } },
+      { name: 'delete_cell', arguments: { cellId: deleted } },
       { name: 'add_code_cell', arguments: { cellIndex: 0, language: 'python', code: 'c' }, _meta: { 'x/y': 1.5 } },
       { name: 'add_text_cell', arguments: { cellIndex: 0, content: 'd' } },
-      { name: 'update_cell', arguments: { cellId, content: 'b', extra: true } },
+      { name: 'update_cell', arguments: { cellId: odd, content: 'b', extra: true } },
     ];
     const answers = await Promise.all(sent.map((params) => scene.program.request('tools/call', params)));
     for (const answer of answers) expect(answer.result).toEqual(JSON.parse(result));
     expect(scene.calls.filter(({ name }) => name !== 'get_cells')).toEqual(sent);
-    const reads = scene.calls.filter(({ name }) => name === 'get_cells');
+    const [, ...reads] = scene.calls.filter(({ name }) => name === 'get_cells');
     expect(reads).toHaveLength(3);
     for (const read of reads) expect(Object.keys(read)).toEqual(['name', 'arguments']);
   });
@@ -99,21 +101,27 @@ describe("the agent's own calls", () => {
       return undefined;
     });
     const cellId = scene.addCell('a');
+    await scene.program.callTool('get_cells');
     await scene.program.callTool('update_cell', { cellId, content: 'b' }, { progressToken: 'mine' });
-    expect(scene.callNames).toEqual(['get_cells', 'update_cell']);
+    expect(scene.callNames).toEqual(['get_cells', 'get_cells', 'update_cell']);
     expect(scene.program.notifications.filter(({ method }) => method === 'notifications/progress')).toMatchObject([
       { params: { progressToken: 'mine', message: 'update_cell' } },
     ]);
   });
 
-  it('go ahead when the page does not show its cells, and the log says so', async () => {
+  it('go ahead when the page does not show its cells, and the log says so; but none that replaces what is not shown', {
+    tags: ['P-664'],
+  }, async () => {
     await using scene = await Scene.open(() => async ({ method, params }) => {
       if (method !== 'tools/call' || (params as JsonObject).name !== 'get_cells') return undefined;
       return new Promise<undefined>(() => {});
     });
     const cellId = scene.addCell('a');
-    expect(await scene.program.callTool('update_cell', { cellId, content: 'b' })).toMatchObject({ result: { content: [{ text: '{}' }] } });
-    expect(scene.notebook.findCell(cellId).source).toEqual(['b']);
+    expect(await scene.program.callTool('move_cell', { cellId, cellIndex: 0 })).toMatchObject({ result: { content: [{ text: '{}' }] } });
+    expect(await scene.program.callTool('update_cell', { cellId, content: 'b' })).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining('Nothing was changed') }] },
+    });
+    expect(scene.notebook.findCell(cellId).source).toEqual(['a']);
     await scene.program.until(() => scene.program.stderr.includes('A change cannot be undone'));
     // The page hears that nobody waits for the cells any more.
     expect(await scene.page.message('notifications/cancelled')).toHaveProperty('params.requestId');
@@ -126,13 +134,16 @@ describe("the agent's own calls", () => {
     ['no cells', { result: { content: [{ type: 'text', text: '{"cells":7}' }] } }],
     ['cells without ids', { result: { content: [{ type: 'text', text: '{"cells":[{"cell_type":"code","source":"a"}]}' }] } }],
     ['nothing', { result: {} }],
-  ])('go ahead when get_cells answers %s', async (_, broken) => {
+  ])('go ahead when get_cells answers %s, but none that replaces or removes what is not shown', async (_, broken) => {
     await using scene = await Scene.open(() => ({ method, params }) => {
       return method === 'tools/call' && (params as JsonObject).name === 'get_cells' ? broken : undefined;
     });
     const cellId = scene.addCell('a');
-    expect(await scene.program.callTool('delete_cell', { cellId })).toMatchObject({ result: { content: [{ text: '{}' }] } });
-    expect(scene.notebook.cells).toEqual([]);
+    expect(await scene.program.callTool('move_cell', { cellId, cellIndex: 0 })).toMatchObject({ result: { content: [{ text: '{}' }] } });
+    expect(await scene.program.callTool('delete_cell', { cellId })).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining('Nothing was changed') }] },
+    });
+    expect(scene.notebook.cells).toHaveLength(1);
     await scene.program.until(() => scene.program.stderr.includes('A change cannot be undone'));
   });
 
@@ -157,7 +168,9 @@ describe("the agent's own calls", () => {
       if (method === 'tools/call' && (params as JsonObject).name === 'update_cell') page.socket.terminate();
       return undefined;
     });
-    expect(await scene.program.callTool('update_cell', { cellId: scene.addCell('a'), content: 'b' })).toMatchObject({
+    const cellId = scene.addCell('a');
+    await scene.program.callTool('get_cells');
+    expect(await scene.program.callTool('update_cell', { cellId, content: 'b' })).toMatchObject({
       result: { isError: true, _meta: { 'notebridge/error_code': 'page_gone' } },
     });
   });
@@ -167,11 +180,12 @@ describe('what is read', () => {
   it('is the whole notebook once, and then the neighbours of a cell whose place is known', async () => {
     await using scene = await Scene.open();
     const ids = Array.from({ length: 50 }, (_, index) => scene.addCell(`cell ${index}`));
+    await scene.program.callTool('get_cells');
     await scene.program.callTool('update_cell', { cellId: ids[20], content: 'x' });
     await scene.program.callTool('update_cell', { cellId: ids[30], content: 'y' });
     scene.notebook.moveCell(ids[10] ?? '', 49);
     await scene.program.callTool('delete_cell', { cellId: ids[10] });
-    const reads = scene.calls.filter(({ name }) => name === 'get_cells').map(({ arguments: args }) => args);
+    const [, ...reads] = scene.calls.filter(({ name }) => name === 'get_cells').map(({ arguments: args }) => args);
     expect(reads).toEqual([
       { includeOutputs: false },
       { cellIndexStart: 26, cellIndexEnd: 34, includeOutputs: false },
@@ -193,13 +207,14 @@ describe('what is read', () => {
       return undefined;
     });
     const cellId = scene.addCell('a');
+    await scene.program.callTool('get_cells');
     const first = scene.program.callTool('update_cell', { cellId, content: 'one' });
     const second = scene.program.callTool('update_cell', { cellId, content: 'two' });
     await scene.page.until((messages) => messages.some(({ params }) => (params as JsonObject)?.name === 'update_cell'));
-    expect(scene.callNames).toEqual(['get_cells', 'update_cell']);
+    expect(scene.callNames).toEqual(['get_cells', 'get_cells', 'update_cell']);
     answerFirst();
     await Promise.all([first, second]);
-    expect(scene.callNames).toEqual(['get_cells', 'update_cell', 'get_cells', 'update_cell']);
+    expect(scene.callNames).toEqual(['get_cells', 'get_cells', 'update_cell', 'get_cells', 'update_cell']);
     await scene.program.callTool(undoTool);
     expect(scene.notebook.findCell(cellId).source).toEqual(['one']);
   });
@@ -218,7 +233,6 @@ describe('a page is left alone', () => {
     ['has another update_cell', renamed('update_cell', textual)],
     ['has another get_cells', renamed('get_cells', { type: 'object', properties: { range: { type: 'string' } } })],
     ['has no get_cells', tools.filter(({ name }) => name !== 'get_cells')],
-    ['has an undo of its own', [...tools, { name: undoTool, inputSchema: { type: 'object' } }]],
   ])('no page is touched that %s', async (_, listed) => {
     await using scene = await Scene.open();
     scene.tools = listed;
@@ -227,6 +241,25 @@ describe('a page is left alone', () => {
     expect(scene.callNames).toEqual(['update_cell', 'update_cell']);
     // Once by the journal, once to know which tools may be called; never for each call.
     expect(scene.page.messages.filter(({ method }) => method === 'tools/list')).toHaveLength(2);
+  });
+
+  it('no page is touched in whose update_cell there is a revision: it checks that itself', async () => {
+    await using scene = await Scene.open();
+    const properties = { cellId: { type: 'string' }, content: { type: 'string' }, expected_rev: { type: 'integer' } };
+    scene.tools = renamed('update_cell', { type: 'object', properties, required: ['cellId', 'content'] });
+    const cellId = scene.addCell('a');
+    await scene.program.callTool('update_cell', { cellId, content: 'b' });
+    expect(scene.calls).toMatchObject([{ name: 'update_cell', arguments: { cellId, content: 'b', expected_rev: 0 } }]);
+  });
+
+  it('no page is journalled that has an undo of its own; what would be replaced is read all the same', async () => {
+    await using scene = await Scene.open();
+    scene.tools = [...tools, { name: undoTool, inputSchema: { type: 'object' } }];
+    const cellId = scene.addCell('a');
+    await scene.program.callTool('get_cells');
+    for (const content of ['b', 'c']) await scene.program.callTool('update_cell', { cellId, content });
+    expect(scene.callNames).toEqual(['get_cells', 'get_cells', 'update_cell', 'get_cells', 'update_cell']);
+    expect(scene.notebook.findCell(cellId).source).toEqual(['c']);
   });
 
   it('no page is touched that does not say what it has', async () => {

@@ -40,6 +40,8 @@ describe('undo on the stand-in of the Colab page', () => {
 
   const call = (name: string, args: JsonObject = {}): Promise<JsonObject> => callTool(program, name, args);
   const undo = (): Promise<JsonObject> => call(undoTool);
+  /** An agent replaces and deletes only what it has read. */
+  const read = (): Promise<JsonObject> => call('get_cells');
   /** What a person sees: type, source and language of each cell, in order. */
   const shown = (): string[] =>
     page.notebook.cells.map(({ cell_type, source, language }) => `${cell_type} ${language}: ${source.join('')}`);
@@ -50,6 +52,7 @@ describe('undo on the stand-in of the Colab page', () => {
   it('gives an updated cell its old source again, to the letter', { tags: ['deep'] }, async () => {
     const source = '\n# ä 👍\r\n"""\t"""\n\n';
     const cellId = addPerson(0, source);
+    await read();
     expect(await call('update_cell', { cellId, content: 'print(1)' })).toEqual({});
     expect(await undo()).toEqual({ undone: { change: 'update', cellId } });
     expect(page.notebook.findCell(cellId).source.join('')).toBe(source);
@@ -80,6 +83,7 @@ describe('undo on the stand-in of the Colab page', () => {
 
   it('brings a deleted cell back at its place, as what it was, and says its new id', { tags: ['deep'] }, async () => {
     const [above, cellId, text] = [addPerson(0, 'a'), addPerson(1, 'b\n'), page.notebook.addCell(2, { cellType: 'markdown', text: '# c' })];
+    await read();
     await call('delete_cell', { cellId });
     await call('delete_cell', { cellId: text });
     expect(ids()).toEqual([above]);
@@ -113,6 +117,7 @@ describe('undo on the stand-in of the Colab page', () => {
 
   it('keeps the order of calls that are sent at once, and can undo each of them', { tags: ['deep'] }, async () => {
     const cellId = addPerson(0, 'print("old")');
+    await read();
     const [, run] = await Promise.all([
       call('update_cell', { cellId, content: 'print("one")' }),
       call('run_code_cell', { cellId }),
@@ -128,6 +133,7 @@ describe('undo on the stand-in of the Colab page', () => {
 
   it("the undo never takes back over a person's edit, and changes nothing then", { tags: ['P-049'] }, async () => {
     const [updated, moved, deleted] = [addPerson(0, 'a'), addPerson(1, 'b'), addPerson(2, 'c')];
+    await read();
     await call('update_cell', { cellId: updated, content: 'agent' });
     page.notebook.updateCell(updated, 'person');
     expect(await undo()).toMatchObject({
@@ -182,6 +188,7 @@ describe('undo on the stand-in of the Colab page', () => {
   it('lives on when the page is reloaded', { tags: ['P-049'] }, async () => {
     const cellId = addPerson(0, 'a');
     addPerson(1, 'b');
+    await read();
     await call('update_cell', { cellId, content: 'agent' });
     await call('delete_cell', { cellId: ids()[1] });
     const told = program.countOf(toolsChanged);
@@ -193,7 +200,9 @@ describe('undo on the stand-in of the Colab page', () => {
   });
 
   it('forgets what it knew when another notebook is connected, and leaves that one alone', { tags: ['deep'] }, async () => {
-    await call('delete_cell', { cellId: addPerson(0, 'a') });
+    const cellId = addPerson(0, 'a');
+    await read();
+    await call('delete_cell', { cellId });
     page.close();
     page = createNodeColabPage(address);
     page.notebook.addCell(0, { cellType: 'code', text: 'other' });

@@ -110,6 +110,7 @@ it('a notebook that is open in JupyterLab and in the built-in notebook at once h
   await lab.write('two.ipynb', [codeCell('one', 'a = 1'), codeCell('two', 'b = 2')]);
   await using inLab = await Program.open({ args: ['--notebook', `jupyter=${lab.url('two.ipynb')}`] });
   await using builtIn = await Program.open({ args: ['--notebook', join(lab.folder, 'two.ipynb')] });
+  await call(inLab, 'get_cells');
   expect(await call(inLab, 'update_cell', { cellId: 'one', content: 'a = "lab"' })).toEqual({});
   await until(async () => JSON.stringify(await call(builtIn, 'get_cells')).includes('\\"lab\\"'), 60_000);
   expect(await call(builtIn, 'update_cell', { cellId: 'two', content: 'b = "built in"' })).toEqual({});

@@ -177,10 +177,12 @@ describe('the page of a hub, for its owner', () => {
     try {
       await owner.until(({ state }) => state === 'idle');
       const cellId = page.notebook.addCell(0, { cellType: 'code', text: 'of a person', language: 'python' });
+      await call(agent, 'get_cells', {});
       await call(agent, 'update_cell', { cellId, content: 'of an agent' });
       expect(await owner.notebook()).toMatchObject({ last_change: { change: 'update', cell_id: cellId } });
       expect(await owner.act('undo')).toMatchObject({ status: 200, undone: { change: 'update', cell_id: cellId } });
       expect(page.notebook.findCell(cellId).source.join('')).toBe('of a person');
+      await call(agent, 'get_cells', {});
       await call(agent, 'update_cell', { cellId, content: 'of an agent' });
       page.notebook.findCell(cellId).source = ['of a person again'];
       expect(await owner.act('undo')).toMatchObject({ status: 409, detail: expect.stringContaining('changed') });

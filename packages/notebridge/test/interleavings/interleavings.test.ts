@@ -14,7 +14,7 @@ const kinds = [
 ];
 
 /** What this is about, as people read it first. */
-const sentence = 'an edit of yours is never overwritten';
+const sentence = 'no edit of yours is overwritten before the agent has read it';
 
 describe.each(kinds)('$name', ({ open, few }) => {
   const play = async (from: number, count: number): Promise<Tally> => {

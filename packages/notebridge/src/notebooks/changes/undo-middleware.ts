@@ -154,7 +154,7 @@ export class UndoMiddleware implements Middleware {
       const deadline = performance.now() + checkTimeoutMs;
       const limits = () => ({ timeoutMs: Math.max(1, deadline - performance.now()), cancellation });
       const page = await this.#awaitPage(cancellation);
-      const offer = page && (await page.getOffer(limits()));
+      const offer = page && (await page.getOffer(limits()).catch((error: unknown) => this.#noOffer(error, context)));
       if (offer?.checking.has(message.name)) answering = callNext(context);
       else if (page === undefined || offer === undefined || call === undefined || !showsCells(offer, call)) answering = callNext(plain);
       else {
@@ -173,6 +173,18 @@ export class UndoMiddleware implements Middleware {
       turn.leave();
     }
     return this.#recorded(answering, record);
+  }
+
+  /** A page that cannot say what it has is left alone; one that has gone may come back and say so. */
+  #noOffer(error: unknown, context: MiddlewareContext<ToolCall>): PageOffer {
+    if (!(error instanceof RemoteError) && codeOf(error) !== 'timeout') throw error;
+    this.#warn(context.message.name, context.callId, error);
+    return emptyOffer;
+  }
+
+  #warn(tool: string, callId: string, error: unknown): void {
+    const fields = { tool, callId, error: messageOf(error) };
+    this.#options.logger?.warn('A change cannot be undone: its cell could not be read before.', fields);
   }
 
   /** Until it is answered, what the page shows may be a state in between. */
@@ -197,9 +209,7 @@ export class UndoMiddleware implements Middleware {
       await this.#untilAnswered(deadline - performance.now());
       return this.#recordOf(call, page, 'cellId' in call ? await page.cells.find(call.cellId, limits()) : undefined);
     } catch (error) {
-      const fields = { tool: call.tool, callId, error: messageOf(error) };
-      if (codeOf(error) !== 'cancelled')
-        this.#options.logger?.warn('A change cannot be undone: its cell could not be read before.', fields);
+      if (codeOf(error) !== 'cancelled') this.#warn(call.tool, callId, error);
       return () => {};
     }
   }

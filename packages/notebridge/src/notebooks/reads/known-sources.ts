@@ -102,29 +102,36 @@ export class SessionSources {
     if (writtenAt < at) this.#set(cellId, { writtenAt, rev, type, others: [], before }, source);
   }
 
-  /** `over`: the revision that it wrote over; undefined for a new cell. Returns what takes the note back. */
-  noteWritten(cellId: string, { type, source, over }: { type: string | undefined; source: string; over: number | undefined }): () => void {
+  /** A call that writes is sent. `over`: the revision that it writes over; undefined for a new cell. To be ended by whether it was done. */
+  noteWritten(
+    cellId: string,
+    { type, source, over }: { type: string | undefined; source: string; over: number | undefined },
+  ): (isDone: boolean) => void {
     const last = this.find(cellId);
     const long = last?.long;
     const known = type ?? last?.type;
     const before = over === undefined ? [] : [...(last?.before ?? []), over].slice(-maxUndone);
-    const written = this.#set(cellId, { ...revsOf(known, source), writtenAt: this.begin(), type: known, before }, source);
-    return () => {
-      if (this.#cells.get(cellId) !== written) return;
+    const written = { ...revsOf(known, source), writtenAt: this.begin(), type: known, before };
+    const noted = this.#set(cellId, written, source);
+    return (isDone) => {
+      const now = this.#cells.get(cellId);
+      // A read may have been answered first. A later write, of this session too, stays.
+      if (isDone && now !== noted && (now?.writtenAt ?? 0) <= written.writtenAt) this.#set(cellId, written, source);
+      if (isDone || now !== noted) return;
       this.#drop(cellId);
       if (last !== undefined) this.#set(cellId, last, long ?? '');
     };
   }
 
   /** A change of its own was taken back. `newCellId`: under which the cell came back, if not under the old one. */
-  noteUndone({ change, cellId, newCellId }: { change: unknown; cellId: string; newCellId: unknown }): void {
+  noteUndone({ change, cellId, newCellId }: { change: unknown; cellId: string; newCellId: unknown }, at: number): void {
     const known = this.find(cellId);
-    const rev = known?.before.at(-1);
-    if (known === undefined) return;
-    if (typeof newCellId === 'string') this.#set(newCellId, { ...known, writtenAt: this.begin() }, known.long ?? '');
+    if (known === undefined || known.writtenAt > at) return;
+    if (typeof newCellId === 'string') this.#set(newCellId, { ...known, writtenAt: at }, known.long ?? '');
     if (change !== 'update') return;
+    const rev = known.before.at(-1);
     if (rev === undefined) this.#drop(cellId);
-    else this.#set(cellId, { writtenAt: this.begin(), rev, type: known.type, others: [], before: known.before.slice(0, -1) }, '');
+    else this.#set(cellId, { writtenAt: at, rev, type: known.type, others: [], before: known.before.slice(0, -1) }, '');
   }
 
   forgetAll(): void {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { ListToolsResult, ToolCall, ToolResult } from '../../core/mcp.js';
+import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
 import { toPlainValue } from '../../core/wire.js';
 import { toAnswerValue } from '../changes/change-call.js';
@@ -37,12 +37,10 @@ export class ReadBeforeWriteMiddleware implements Middleware {
 
   async onListTools(context: MiddlewareContext, callNext: CallNext<JsonObject, ListToolsResult>): Promise<Answered<ListToolsResult>> {
     const listed = await callNext(context);
-    const isNotebook = listed.tools.some(({ name }) => name === 'get_cells');
-    if (!isNotebook || listed.tools.every(({ name, description = '' }) => !editingTools.has(name) || description.includes(refusedUnread)))
-      return listed;
-    const tools = listed.tools.map((tool) =>
-      editingTools.has(tool.name) ? { ...tool, description: withSentence(tool.description) } : tool,
-    );
+    const isSilent = ({ name, description = '', inputSchema: { properties } }: Tool): boolean =>
+      editingTools.has(name) && isJsonObject(properties) && 'cellId' in properties && !description.includes(refusedUnread);
+    if (!listed.tools.some(isSilent)) return listed;
+    const tools = listed.tools.map((tool) => (isSilent(tool) ? { ...tool, description: withSentence(tool.description) } : tool));
     return { ...listed, tools };
   }
 
@@ -61,7 +59,7 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     const result = await callNext(context);
     const value = toAnswerValue(result);
     if (name === 'get_cells') for (const shown of toShownSources(value)) known.noteShown(shown, at);
-    else if (name === 'undo_last_change') noteUndone(known, value?.undone);
+    else if (name === 'undo_last_change') noteUndone(known, value?.undone, at);
     else if (typeof value?.newCellId === 'string') {
       const source = name === 'add_text_cell' ? args.content : args.code;
       const type = name === 'add_text_cell' ? 'markdown' : 'code';
@@ -93,15 +91,15 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     const { message, target } = context;
     const { content } = message.arguments ?? {};
     const over = typeof rev === 'number' ? rev : undefined;
-    const takeBack = typeof content === 'string' ? known.noteWritten(cellId, { type: undefined, source: content, over }) : () => {};
+    const end = typeof content === 'string' ? known.noteWritten(cellId, { type: undefined, source: content, over }) : () => {};
     try {
       const result = await callNext(
         context.copy({ message: { ...message, arguments: { ...message.arguments, expected_rev: rev } }, target }),
       );
-      if (result.isError === true) takeBack();
+      end(result.isError !== true);
       return { result, refused: parseRefusal(result) };
     } catch (error) {
-      takeBack();
+      end(false);
       throw error;
     }
   }
@@ -113,9 +111,9 @@ interface Edit {
   rev: unknown;
 }
 
-function noteUndone(known: SessionSources, undone: unknown): void {
+function noteUndone(known: SessionSources, undone: unknown, at: number): void {
   if (!isJsonObject(undone) || typeof undone.cellId !== 'string') return;
-  known.noteUndone({ change: undone.change, cellId: undone.cellId, newCellId: undone.newCellId });
+  known.noteUndone({ change: undone.change, cellId: undone.cellId, newCellId: undone.newCellId }, at);
 }
 
 function withSentence(description: string | undefined): string {
