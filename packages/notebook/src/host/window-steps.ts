@@ -63,7 +63,8 @@ export class WindowSteps {
       const entry = this.#session.journal.entries.findLast(({ id, undone }) => !undone && !this.#passed.has(id));
       if (entry && entry.id > (this.#steps.at(-1)?.after ?? 0)) return this.#undoEntry(entry);
       const step = this.#steps.pop();
-      if (!step) throw new NotebookError('nothing_to_undo', 'Nothing was done with cells here that could be taken back.');
+      if (!step)
+        throw new NotebookError('nothing_to_undo', 'This window and agents have done nothing with cells that could be taken back.');
       // Somebody has put back already what this step took away.
       const open = step.touched.filter(({ id, rev }) => rev !== 0 || !this.#document.find(id));
       if (open.length === 0) continue;

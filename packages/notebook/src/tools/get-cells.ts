@@ -30,10 +30,9 @@ export const getCells = defineNotebookTool<GetCellsArguments>({
     sourceFrom: {
       type: 'integer',
       minimum: 0,
-      description:
-        'With cellId: the first character of its source to read, of a source too long for one answer. Goes on at "next_source_from".',
+      description: 'With cellId: first character of its source. Goes on at "next_source_from".',
     },
-    sourceTo: { type: 'integer', minimum: 0, description: 'With sourceFrom: the character before which to end. Default: what fits.' },
+    sourceTo: { type: 'integer', minimum: 0, description: 'Ends before this character. Default: what fits.' },
   },
   required: [],
   annotations: { ...looks('Read cells'), idempotentHint: true },

@@ -94,27 +94,6 @@ describe('the tools', () => {
     expect(await refusalOf(open(), 'get_cells', { cellIndexStart: 2, cellIndexEnd: 1 })).toMatchObject({ code: 'bad_arguments' });
   });
 
-  it('read one cell by its id, and ranges of its source, of which no character is cut', async () => {
-    const source = '𝒂'.repeat(9000);
-    const notebook = open(['a', source]);
-    const read = async (args: object) =>
-      ((await notebook.call('get_cells', { cellId: 'c1', ...args })).value as { cells: { source: string[]; next_source_from?: number }[] })
-        .cells;
-    expect((await read({})).map((cell) => cell.source.join(''))).toEqual([source]);
-    const parts: string[] = [];
-    for (let from: number | undefined = 0; from !== undefined; ) {
-      const [part] = await read({ sourceFrom: from });
-      expect(part).toMatchObject({ id: 'c1', rev: revOf({ type: 'code', source }), source_from: from, characters: source.length });
-      parts.push(part?.source.join('') ?? '');
-      from = part?.next_source_from;
-    }
-    expect(parts.length).toBeGreaterThan(0);
-    expect(parts.join('')).toBe(source);
-    expect(await read({ sourceFrom: 3, sourceTo: 5 })).toMatchObject([{ source: ['𝒂'], source_from: 2, next_source_from: 4 }]);
-    for (const wrong of [{ sourceFrom: 0 }, { sourceTo: 2, cellId: 'c1' }, { cellId: 'c1', sourceFrom: 2, sourceTo: 2 }])
-      expect(await refusalOf(notebook, 'get_cells', wrong)).toMatchObject({ code: 'bad_arguments' });
-  });
-
   it('add, run and answer in one call', { tags: ['deep'] }, async () => {
     const { session, call } = open(['x = 2']);
     const { value, isError } = await call('run_code', { code: 'print("a")\nraise("ValueError", "no")', cellIndex: 0 });

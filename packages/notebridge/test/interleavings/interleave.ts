@@ -51,6 +51,8 @@ class Run {
   readonly #chance: () => number;
   readonly #agents: readonly Agent[];
   readonly #open = new Set<Call>();
+  /** Characters that were removed by an agent that knew them: where it writes them again, they are its own. */
+  readonly #given = new Set<string>();
   #typed = 0;
   #marks = 0;
   /** Counts what happens, to know whether anything happened during a call. */
@@ -152,7 +154,7 @@ class Run {
     this.#events++;
     const there = new Set(after.flatMap(({ source }) => [...source]));
     for (const { id, source } of before) {
-      const lost = [...source].filter((character) => isOfPerson(character) && !there.has(character));
+      const lost = [...source].filter((character) => isOfPerson(character) && !there.has(character) && !this.#given.has(character));
       if (lost.length > 0) this.#judgeLost(lost, id, after.find((cell) => cell.id === id)?.source);
     }
   }
@@ -163,8 +165,10 @@ class Run {
     const writers = marked.length > 0 ? marked : open.filter((call) => call.cellId === cellId || call.cellId === undefined);
     for (const character of lost) {
       const typed = character.charCodeAt(0) - firstOfPerson;
-      if (writers.some(({ seen }) => seen.has(character))) this.#tally.removedKnowingly++;
-      else if (writers.some((call) => this.#kind.window.has(call.name) && typed >= call.typed)) this.#tally.removedInWindow++;
+      if (writers.some(({ seen }) => seen.has(character))) {
+        this.#tally.removedKnowingly++;
+        this.#given.add(character);
+      } else if (writers.some((call) => this.#kind.window.has(call.name) && typed >= call.typed)) this.#tally.removedInWindow++;
       else this.#fault ??= new Error(`"${character}" of the cell ${cellId} was lost, and no agent that wrote had read it.`);
     }
   }

@@ -17,7 +17,7 @@ import { toPlainValue } from '../../core/wire.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { PageClient } from '../pages/page-client.js';
 import { editingTools } from '../reads/read-before-write.js';
-import { toStaleResult } from '../reads/refusal.js';
+import { toStaleResult } from '../reads/stale-answer.js';
 import type { LocatedCell } from './cell-reader.js';
 import { type ChangeCall, parseChangeCall, reverseTools } from './change-call.js';
 import { type ChangeEntry, ChangeJournal } from './change-journal.js';

@@ -99,19 +99,19 @@ export class SessionSources {
   noteRead(cellId: string, { type, source, rev, at }: { type: string | undefined; source: string; rev: number; at: number }): void {
     const known = this.find(cellId);
     const { writtenAt = 0, before = [] } = known ?? {};
-    if (writtenAt < at) this.#set(cellId, { writtenAt, rev, type, others: [], before }, source);
+    if (writtenAt <= at) this.#set(cellId, { writtenAt, rev, type, others: [], before }, source);
   }
 
-  /** A call that writes is sent. `over`: the revision that it writes over; undefined for a new cell. To be ended by whether it was done. */
+  /** A call that writes. `over`: the revision that it writes over; undefined for a new cell. To be ended by whether it was done. */
   noteWritten(
     cellId: string,
-    { type, source, over }: { type: string | undefined; source: string; over: number | undefined },
+    { type, source, over, at }: { type?: string; source: string; over: number | undefined; at: number },
   ): (isDone: boolean) => void {
     const last = this.find(cellId);
     const long = last?.long;
     const known = type ?? last?.type;
     const before = over === undefined ? [] : [...(last?.before ?? []), over].slice(-maxUndone);
-    const written = { ...revsOf(known, source), writtenAt: this.begin(), type: known, before };
+    const written = { ...revsOf(known, source), writtenAt: at, type: known, before };
     const noted = this.#set(cellId, written, source);
     return (isDone) => {
       const now = this.#cells.get(cellId);

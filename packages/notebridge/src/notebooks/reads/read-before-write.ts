@@ -4,8 +4,8 @@ import { type Answered, answer, type CallNext, type Middleware, type MiddlewareC
 import { toPlainValue } from '../../core/wire.js';
 import { toAnswerValue } from '../changes/change-call.js';
 import { KnownSources, type SessionSources } from './known-sources.js';
-import { parseRefusal, toRefusal } from './refusal.js';
 import { toShownSources } from './shown-sources.js';
+import { parseStaleResult, toStaleAnswer } from './stale-answer.js';
 
 type CallHook = CallNext<ToolCall, ToolResult>;
 
@@ -60,10 +60,11 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     const value = toAnswerValue(result);
     if (name === 'get_cells') for (const shown of toShownSources(value)) known.noteShown(shown, at);
     else if (name === 'undo_last_change') noteUndone(known, value?.undone, at);
-    else if (typeof value?.newCellId === 'string') {
+    // Who has read it since knows it as it was then.
+    else if (typeof value?.newCellId === 'string' && known.find(value.newCellId) === undefined) {
       const source = name === 'add_text_cell' ? args.content : args.code;
       const type = name === 'add_text_cell' ? 'markdown' : 'code';
-      if (typeof source === 'string') known.noteWritten(value.newCellId, { type, source, over: undefined });
+      if (typeof source === 'string') known.noteWritten(value.newCellId, { type, source, over: undefined, at });
     }
     return result;
   }
@@ -76,28 +77,28 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     const before = known.find(cellId);
     const at = known.begin();
     const rev = isNamed ? toPlainValue(args.expected_rev) : (before?.rev ?? unread);
-    let { result, refused } = await this.#send(context, callNext, { known, cellId, rev });
+    let { result, refused } = await this.#send(context, callNext, { known, cellId, rev, at });
     // What it wrote itself, as the notebook has it.
     if (!isNamed && refused !== undefined && before?.others.includes(refused.currentRev))
-      ({ result, refused } = await this.#send(context, callNext, { known, cellId, rev: refused.currentRev }));
+      ({ result, refused } = await this.#send(context, callNext, { known, cellId, rev: refused.currentRev, at }));
     if (refused === undefined) return result;
-    const told = toRefusal(refused, { known: known.find(cellId), isNamed, readsRanges: this.#readsRanges });
+    const told = toStaleAnswer(refused, { known: known.find(cellId), isNamed, readsRanges: this.#readsRanges });
     const { currentType: type, currentSource: source, currentRev } = refused;
     if (told.isShown) known.noteRead(cellId, { type, source, rev: currentRev, at });
     return answer(told.result);
   }
 
-  async #send(context: MiddlewareContext<ToolCall>, callNext: CallHook, { known, cellId, rev }: Edit) {
+  async #send(context: MiddlewareContext<ToolCall>, callNext: CallHook, { known, cellId, rev, at }: Edit) {
     const { message, target } = context;
     const { content } = message.arguments ?? {};
     const over = typeof rev === 'number' ? rev : undefined;
-    const end = typeof content === 'string' ? known.noteWritten(cellId, { type: undefined, source: content, over }) : () => {};
+    const end = typeof content === 'string' ? known.noteWritten(cellId, { source: content, over, at }) : () => {};
     try {
       const result = await callNext(
         context.copy({ message: { ...message, arguments: { ...message.arguments, expected_rev: rev } }, target }),
       );
       end(result.isError !== true);
-      return { result, refused: parseRefusal(result) };
+      return { result, refused: parseStaleResult(result) };
     } catch (error) {
       end(false);
       throw error;
@@ -109,6 +110,8 @@ interface Edit {
   known: SessionSources;
   cellId: string;
   rev: unknown;
+  /** The number of the call. */
+  at: number;
 }
 
 function noteUndone(known: SessionSources, undone: unknown, at: number): void {

@@ -29,7 +29,7 @@ export function toStaleResult(cell: { id: string; type: string; source: string; 
 }
 
 /** Undefined for any other result. */
-export function parseRefusal({ isError, content }: ToolResult): StaleRefusal | undefined {
+export function parseStaleResult({ isError, content }: ToolResult): StaleRefusal | undefined {
   const text = isError === true && Array.isArray(content) ? content[0]?.text : undefined;
   if (typeof text !== 'string' || !text.startsWith('{"error":{"code":"stale_cell"')) return undefined;
   const value = tryJson(text);
@@ -42,7 +42,7 @@ export function parseRefusal({ isError, content }: ToolResult): StaleRefusal | u
   };
 }
 
-export interface RefusedEdit {
+export interface EditOfStale {
   /** What the session knew of the cell. */
   known: { readonly long: string | undefined } | undefined;
   /** The agent itself has named the revision. */
@@ -51,7 +51,10 @@ export interface RefusedEdit {
 }
 
 /** What an agent is told: the whole source, or all that has changed in it since, or else how it is read. `isShown`: it has read it thereby. */
-export function toRefusal(refused: StaleRefusal, { known, isNamed, readsRanges }: RefusedEdit): { result: ToolResult; isShown: boolean } {
+export function toStaleAnswer(
+  refused: StaleRefusal,
+  { known, isNamed, readsRanges }: EditOfStale,
+): { result: ToolResult; isShown: boolean } {
   const { cellId, currentRev, currentSource, currentIndex, changedBy } = refused;
   const shown = toShown(currentSource, known?.long);
   const next = shown === undefined ? howToRead(refused, readsRanges) : `${toldBy(shown)} It counts as read: decide again, then call again.`;
