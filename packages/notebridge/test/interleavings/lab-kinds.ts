@@ -1,5 +1,5 @@
-import * as Y from 'yjs';
 import { fileCell, MemoryServer } from '../../../notebook/test/lab/support/memory-server.js';
+import { joinRoom } from '../../../notebook/test/lab/support/room-person.js';
 import { LayeredProvider } from '../../src/middleware/layered-provider.js';
 import { OneJupyterNotebook } from '../../src/notebooks/jupyter/one-jupyter-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../src/notebooks/reads/read-before-write.js';
@@ -14,50 +14,10 @@ const newId = (): string => `person-${++lastId}`;
 /** JupyterLab whose tabs share the document: the person is another client of the room. */
 export async function openLiveKind(): Promise<NotebookKind> {
   const server = await MemoryServer.open({ live: true });
-  const { document } = server;
-  const shared = document.getArray<Y.Map<unknown>>('cells');
-  const cells = (): TextCell[] => shared.map((cell) => ({ id: String(cell.get('id')), source: String(cell.get('source')) }));
-  const at = (cellId: string): number => cells().findIndex(({ id }) => id === cellId);
-  const toShared = (id: string, source: string): Y.Map<unknown> => {
-    const cell = new Y.Map<unknown>(Object.entries({ id, cell_type: 'code', execution_count: null }));
-    cell.set('source', new Y.Text(source));
-    cell.set('metadata', new Y.Map());
-    cell.set('outputs', new Y.Array());
-    return cell;
-  };
-  const asPerson = (act: () => void): void => document.transact(act, 'person');
-  const person: NotebookKind['person'] = {
-    // As an editor does: what stays the same is not touched.
-    edit(cellId, source) {
-      const text = shared.get(at(cellId)).get('source') as Y.Text;
-      const old = String(text);
-      let head = 0;
-      while (head < Math.min(old.length, source.length) && old[head] === source[head]) head++;
-      let tail = 0;
-      while (tail < Math.min(old.length, source.length) - head && old.at(-1 - tail) === source.at(-1 - tail)) tail++;
-      asPerson(() => {
-        text.delete(head, old.length - head - tail);
-        text.insert(head, source.slice(head, source.length - tail));
-      });
-    },
-    add: (index, source) => asPerson(() => shared.insert(Math.min(index, shared.length), [toShared(newId(), source)])),
-    remove: (cellId) => asPerson(() => shared.delete(at(cellId), 1)),
-    move: (cellId, index) =>
-      asPerson(() => {
-        const from = at(cellId);
-        const copy = shared.get(from).clone();
-        shared.delete(from, 1);
-        shared.insert(Math.min(index, shared.length), [copy]);
-      }),
-  };
+  const { onOthers, cells, ...person } = joinRoom(server.document, newId);
   // A cell that is moved or deleted is taken out of the document: Lab itself knows no other way.
   const kind = await openKind(server, { cells, person, window: new Set(['move_cell', 'delete_cell', 'undo_last_change']) });
-  let last = cells();
-  document.on('afterTransaction', ({ origin }: Y.Transaction) => {
-    const now = cells();
-    if (origin !== 'person') kind.onAgentWrite(last, now);
-    last = now;
-  });
+  onOthers((before, after) => kind.onAgentWrite(before, after));
   return kind;
 }
 

@@ -2,12 +2,12 @@ import { revOf } from '@notebridge/kit/cell-rev';
 import type { JsonObject } from '@notebridge/kit/json';
 import { createNotebookHost, type NotebookHost } from '@notebridge/notebook/host';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TinyKernel } from '../../../../notebook/test/fixtures/tiny-kernel.js';
-import { createContext } from '../../../test/support/create-context.js';
-import type { ToolResult } from '../../core/mcp.js';
-import { LayeredProvider } from '../../middleware/layered-provider.js';
-import { LocalNotebook } from '../local/local-notebook.js';
-import { editingTools, ReadBeforeWriteMiddleware } from './read-before-write.js';
+import { TinyKernel } from '../../../notebook/test/fixtures/tiny-kernel.js';
+import type { ToolResult } from '../../src/core/mcp.js';
+import { LayeredProvider } from '../../src/middleware/layered-provider.js';
+import { LocalNotebook } from '../../src/notebooks/local/local-notebook.js';
+import { editingTools, ReadBeforeWriteMiddleware } from '../../src/notebooks/reads/read-before-write.js';
+import { createContext } from '../support/create-context.js';
 
 const by = { kind: 'person', name: 'Ann' } as const;
 const code = (source: string) => revOf({ type: 'code', source });
