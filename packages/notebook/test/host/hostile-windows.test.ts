@@ -109,7 +109,7 @@ describe('a window that sends', () => {
     expect(await until(() => window.closed)).toMatchObject({ code: 1008 });
   });
 
-  it('a flood is read slowly, while others are served', async () => {
+  it('a flood is read slowly, while others are served', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { requestsPerSecond: 100 } });
     const [flood, calm] = [await openWindow(host.url), await openWindow(host.url)];
     const { id } = host.session.document.insert(0, { type: 'code', source: '' }, { by: ann });
@@ -125,7 +125,7 @@ describe('a window that sends', () => {
 });
 
 describe('a window that does not answer', () => {
-  it('pings is dropped', async () => {
+  it('pings is dropped', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { pingMs: 250 } });
     const socket = new WebSocket(
       host.url.replace('http', 'ws').replace('#', 'viewer?').replace('/viewer', '/viewer'),
@@ -140,7 +140,7 @@ describe('a window that does not answer', () => {
     await until(() => host.openWindows === 0);
   });
 
-  it('pings lives on if it does answer', async () => {
+  it('pings lives on if it does answer', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { pingMs: 250 } });
     const window = await openWindow(host.url);
     let pings = 0;
@@ -149,7 +149,7 @@ describe('a window that does not answer', () => {
     expect(window.closed).toBeUndefined();
   });
 
-  it('pings lives on if its answer could not be read, since this process stood still', async () => {
+  it('pings lives on if its answer could not be read, since this process stood still', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { pingMs: 250 } });
     const window = await openWindow(host.url);
     await once(window.socket, 'ping');

@@ -139,7 +139,7 @@ describe('a refresh token that is good for one use', () => {
     });
   }
 
-  it('is kept where the authorization server is down for a while', async () => {
+  it('is kept where the authorization server is down for a while', { tags: ['deep'] }, async () => {
     const { state, call } = await open();
     expect(await call()).toMatchObject({ success: true });
     state.answer = () => [503, { error: 'temporarily_unavailable' }];

@@ -50,7 +50,10 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     expect((await grant(one, 'revoke', terms.id)).stderr).toContain(`There is no grant "${terms.id}" that could be revoked`);
   });
 
-  it('are renewed in a file until that is stopped, also over a restart of the hub', { timeout: 240_000, tags: ['P-589'] }, async () => {
+  it('are renewed in a file until that is stopped, also over a restart of the hub', {
+    timeout: 240_000,
+    tags: ['deep', 'P-589'],
+  }, async () => {
     const file = join(folder, 'token');
     const read = (): string => readFileSync(file, 'utf8').trim();
     await using keeper = new Program({ args: ['grant', '--keep', '--file', file, '--ttl', '6s', '--allow', 'shop:re*'], env: one.env });
@@ -147,7 +150,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     }
   });
 
-  it('refuse with 503 while NATS is away, and the owner goes on working', { timeout: 240_000, tags: ['P-550'] }, async () => {
+  it('refuse with 503 while NATS is away, and the owner goes on working', { timeout: 240_000, tags: ['deep', 'P-550'] }, async () => {
     const { token } = JSON.parse((await grant(one, '--json')).stdout) as { token: string };
     expect(await statusAt(two, token)).toBe(200);
     await nats.nodes[0]?.kill();

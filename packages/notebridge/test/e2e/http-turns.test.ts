@@ -64,12 +64,12 @@ describe.each(refusedPieces)('%s behind a call that runs', (_, bytes) => {
 });
 
 describe('a connection', () => {
-  it('gets one answer to a request that was refused and never ends', async () => {
+  it('gets one answer to a request that was refused and never ends', { tags: ['deep'] }, async () => {
     const text = await exchange(port(), callBytes('hello', { authorization: undefined, 'content-length': '1000' }));
     expect(statuses(text)).toEqual(['401']);
   });
 
-  it('gets the refusal of what cannot be read behind the answers before it', async () => {
+  it('gets the refusal of what cannot be read behind the answers before it', { tags: ['deep'] }, async () => {
     const socket = dial(callBytes('hello'));
     const [first] = (await once(socket, 'data')) as [Buffer];
     socket.write('hello\r\n\r\n');

@@ -170,7 +170,7 @@ describe('the page of a hub, for its owner', () => {
     await owner.until(({ state }) => state === 'waiting');
   });
 
-  it('has the last change of an agent taken back by its owner', { tags: ['P-511'] }, async () => {
+  it('has the last change of an agent taken back by its owner', { tags: ['deep', 'P-511'] }, async () => {
     const agent = await openLegacyAgent(hub, () => hub.ownerToken, 'Changer');
     const address = addressIn(await agent('tools/call', { name: 'open_colab_browser_connection', arguments: { wait_seconds: 0 } }));
     const page = createNodeColabPage(address);
@@ -191,7 +191,7 @@ describe('the page of a hub, for its owner', () => {
     await owner.until(({ state }) => state === 'waiting');
   });
 
-  it('stands beside what other processes of the user hold', { timeout: slow, tags: ['P-498'] }, async () => {
+  it('stands beside what other processes of the user hold', { timeout: slow, tags: ['deep', 'P-498'] }, async () => {
     const file = join(hub.home, 'work.ipynb');
     await using agent = await Program.open({ args: ['--notebook', file], env: hub.env, name: 'Of stdio' });
     await agent.callTool('add_text_cell', { cellIndex: 0, content: 'x' });

@@ -138,7 +138,7 @@ describe('outputs of a Colab page', () => {
   it.each([
     ['--outputs whole', ['--outputs', 'whole']],
     ['--list dynamic', ['--list', 'dynamic']],
-  ])('pass as they are with %s', { tags: ['P-317'] }, async (_, args) => {
+  ])('pass as they are with %s', { tags: ['deep', 'P-317'] }, async (_, args) => {
     await open(...args);
     const cellId = addCell('display_png(300, 300)\nfor i in range(5000): print(i)');
     const { text, images } = await call('run_code_cell', { cellId });

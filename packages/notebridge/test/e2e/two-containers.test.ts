@@ -84,7 +84,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     ]);
   });
 
-  it('an image of a tool is shown in the notebook', { tags: ['P-159'] }, async () => {
+  it('an image of a tool is shown in the notebook', { tags: ['deep', 'P-159'] }, async () => {
     const { shown, error } = await both.jupyter.run(
       [
         'from IPython.display import display',
