@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunnableTool } from '../../src/core/memory-provider.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { exchange, requestBytes, untilClosed } from '../support/raw-http.js';
 import { jsonHeaders, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 
@@ -46,22 +47,23 @@ const refusedPieces: [string, () => string | Buffer][] = [
   ['a refused upgrade', upgradeBytes],
 ];
 
-describe.each(refusedPieces)('%s behind a call that runs', (_, bytes) => {
-  it('is not answered in its place', { tags: ['P-201'] }, async () => {
-    const socket = dial(callBytes('wait'));
-    await open.test.waiting();
-    socket.write(bytes());
-    expect(await untilClosed(socket)).toBe('');
-    expect(await open.test.cancelled()).toContain('closed the connection');
-  });
+for (const { cells, tags } of coreAndDeep(refusedPieces, ([what]) => what === 'no HTTP' || what === 'a refused upgrade'))
+  describe.each(cells)('%s behind a call that runs', { tags }, (_, bytes) => {
+    it('is not answered in its place', { tags: ['P-201'] }, async () => {
+      const socket = dial(callBytes('wait'));
+      await open.test.waiting();
+      socket.write(bytes());
+      expect(await untilClosed(socket)).toBe('');
+      expect(await open.test.cancelled()).toContain('closed the connection');
+    });
 
-  it('is not answered in the middle of its stream', { tags: ['P-201'] }, async () => {
-    const socket = dial(callBytes('silent', { accept: 'application/x-ndjson' }));
-    await once(socket, 'readable');
-    socket.write(bytes());
-    expect(statuses(await untilClosed(socket))).toEqual(['200']);
+    it('is not answered in the middle of its stream', { tags: ['P-201'] }, async () => {
+      const socket = dial(callBytes('silent', { accept: 'application/x-ndjson' }));
+      await once(socket, 'readable');
+      socket.write(bytes());
+      expect(statuses(await untilClosed(socket))).toEqual(['200']);
+    });
   });
-});
 
 describe('a connection', () => {
   it('gets one answer to a request that was refused and never ends', { tags: ['deep'] }, async () => {
