@@ -107,6 +107,13 @@ describe('every method of the protocol', () => {
   });
 });
 
+it('a notification of a server is received by those alone who may call all of it', { tags: ['P-060'] }, () => {
+  const admission = new Admission({ store });
+  const event = { method: 'notifications/message', server: 'fs' };
+  const heard = Object.entries(principals).filter(([, principal]) => admission.mayHear(principal, event));
+  expect(heard.map(([name]) => name)).toEqual(['owner', 'anonymous', 'grant for everything', 'grant for a server, read-only']);
+});
+
 describe('a grant that has ended', () => {
   it('receives no notification of servers', () => {
     const admission = new Admission({ store });

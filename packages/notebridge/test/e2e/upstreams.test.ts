@@ -196,6 +196,34 @@ describe('upstreams', () => {
     expect(await rejectionOf(call('ask'))).toMatchObject({ code: 'bad_message', message: expect.stringContaining('input_required') });
   });
 
+  it('send updates of the resources that are watched, in the modern era too, and after the last watcher none', {
+    tags: ['P-349'],
+  }, async () => {
+    const { server, call, upstreams, events } = openUpstreams([fixtureConfig('both-eras.mjs')]);
+    await upstreams.start();
+    await server().listTools();
+    expect(server().state.protocolVersion).toBe('2026-07-28');
+    const watch = (method: string, uri: string) => server().request(`resources/${method}`, { uri }, createContext(`resources/${method}`));
+    const updatesOf = async (...uris: string[]) => {
+      events.length = 0;
+      for (const uri of uris) await call('update', { uri });
+      return events.flatMap((event) => (event.kind === 'notification' ? [event.notification] : []));
+    };
+    await watch('subscribe', 'note:one');
+    expect(await updatesOf('note:one', 'note:two')).toEqual([{ method: 'notifications/resources/updated', params: { uri: 'note:one' } }]);
+    await watch('unsubscribe', 'note:one');
+    expect(await updatesOf('note:one')).toEqual([]);
+  });
+
+  it('are asked once more, after a restart, for what does no harm twice, and for nothing else', { tags: ['P-064'] }, async () => {
+    const file = temporaryPath('calls');
+    const { call, server } = openUpstreams([fixtureConfig('calls.mjs', [file])]);
+    await server().listTools();
+    expect(await call('read_once')).toMatchObject({ content: [{ text: 'alive' }] });
+    await expect(call('change_once')).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    expect(linesOf(file)).toEqual(['read_once', 'read_once', 'change_once']);
+  });
+
   it('keep secrets of the config out of the log', { tags: ['P-069'] }, async () => {
     const redactor = new Redactor();
     const secret = 'secret-0123456789';
