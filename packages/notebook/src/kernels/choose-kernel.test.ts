@@ -20,22 +20,25 @@ test('auto runs nothing that a notebook or its folder brings without a question,
   install('remote', { argv: ['/bin/sh', '-c', 'ssh there'], language: 'python' });
   const mark = join(home, 'was-run');
   write(join(folder, '.venv', 'pyvenv.cfg'), 'home = /usr/bin\nversion = 3.11.4\n');
+  mkdirSync(join(folder, '.venv', 'lib', 'python3.11', 'site-packages', 'ipykernel-7.0.0.dist-info'), { recursive: true });
   write(join(folder, '.venv', 'bin', 'python'), `#!/bin/sh\ntouch '${mark}'\n`);
+  const facts = { executable: join(home, 'python3'), prefix: home, version: '3.11.2', ipykernel: '6.29.5', jupyterClient: '8.6.3' };
+  write(join(home, 'python3'), `#!/bin/sh\necho '${JSON.stringify({ ...facts, hasPip: true, isManaged: false })}'\n`);
   const trust = temporaryTrust();
   const choose = (metadata = {}) =>
-    chooseKernel(new KernelFinder({ systemFolders: [], folder, env: { HOME: home, PATH: '' } }), metadata, trust);
-  expect(await choose()).toMatchObject({ kernel: { id: 'pyodide' } });
+    chooseKernel(new KernelFinder({ systemFolders: [], folder, env: { HOME: home, PATH: home } }), metadata, trust);
+  const python = join(home, 'python3');
+  // The environment of the folder is proposed, and not run.
+  expect(await choose()).toMatchObject({ kernel: { id: python }, proposal: { id: join(folder, '.venv', 'bin', 'python') } });
   const named = { kernelspec: { name: 'remote', language: 'python' } };
   expect(await choose(named)).toMatchObject({
-    kernel: { id: 'pyodide' },
+    kernel: { id: python },
     proposal: { id: 'remote', trust: { question: expect.stringContaining('which runs: /bin/sh -c ssh there') } },
   });
   for (const language of ['R', 'julia'])
-    expect(await choose({ kernelspec: { name: 'x' }, language_info: { name: language } })).toMatchObject({
-      notice: expect.stringContaining('notebook asks for'),
-    });
+    for (const kernelspec of [{}, { name: 'x' }, { name: 'remote', language }])
+      expect((await choose({ kernelspec, language_info: { name: language } })).kernel.id).toBe('pyodide');
   await trust.add(folder);
   expect((await choose(named)).kernel.id).toBe('remote');
-  expect((await choose({ kernelspec: { name: 'remote', language: 'R' } })).kernel.id).not.toBe('remote');
   expect(() => rmSync(mark)).toThrow('ENOENT');
 });

@@ -9,7 +9,6 @@ import type { RunnableTool } from '../core/memory-provider.js';
 import { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from '../core/memory-tool-server.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { Exposure, ServerState, ToolServer } from '../core/tool-server.js';
-import { Catalog } from './catalog.js';
 import { ServerTools } from './server-tools.js';
 
 const inputSchema = { type: 'object' };
@@ -222,25 +221,6 @@ describe('ServerTools: tools', () => {
     cancellation.cancel('enough');
     await expect(provider.request('tools/list', {}, createContext('tools/list', {}, { cancellation }))).rejects.toThrow('cancelled');
     expect(warnings).toEqual([]);
-  });
-});
-
-describe('ServerTools: a server of 10,000 tools', () => {
-  it('has each of them listed, and called by its name', { tags: ['P-144'] }, async () => {
-    const names = Array.from({ length: 10_000 }, (_, at) => `tool_${at}`);
-    const catalog = new Catalog(silentLogger);
-    catalog.add(open([serving('large', names)]).provider);
-    const request = (method: string, message: JsonObject) => catalog.request(createContext(method, message));
-    const listed: unknown[] = [];
-    for (let cursor: unknown = null; cursor !== undefined; ) {
-      const page = await request('tools/list', cursor === null ? {} : { cursor });
-      listed.push(...(page.tools as JsonObject[]).map(({ name }) => name));
-      cursor = page.nextCursor;
-    }
-    expect(new Set(listed)).toEqual(new Set(names.map((name) => `large__${name}`)));
-    expect(listed).toHaveLength(names.length);
-    for (const at of [0, 5_000, 9_999])
-      expect(await request('tools/call', { name: `large__tool_${at}`, arguments: {} })).toEqual(toTextResult(`tool_${at} {}`));
   });
 });
 

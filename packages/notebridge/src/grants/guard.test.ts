@@ -316,20 +316,6 @@ describe('createGuard', () => {
     expect(await namesFor(await grant({ allow: ['notebook:get_*'] }))).toEqual(['get_cells']);
   });
 
-  it('has nothing of a grant kept for others, since each is shown a part', { tags: ['P-361'] }, async () => {
-    const list = () => answer({ tools: [], ttlMs: 9, cacheScope: 'public' });
-    const read = () => answer({ contents: [], ttlMs: 9, cacheScope: 'public' });
-    const whole = await grant({ allow: ['fs'] });
-    const scopes = [undefined, whole].map(async (principal) => [
-      (await request(principal, 'tools/list', {}, list)).cacheScope,
-      (await request(principal, 'resources/read', { uri: 'fs:a' }, read)).cacheScope,
-    ]);
-    expect(await Promise.all(scopes)).toEqual([
-      ['public', 'public'],
-      ['private', 'private'],
-    ]);
-  });
-
   it('gives resources and prompts of a server to grants for all of its tools', { tags: ['P-162'] }, async () => {
     const [whole, part, all] = [await grant({ allow: ['fs:*'] }), await grant({ allow: ['fs:read_*'] }), await grant({})];
     const list = () => ({ resources: [{ uri: 'fs:a' }, { uri: 'db:a' }, { uri: '//nobody' }, 7], nextCursor: 'n' });

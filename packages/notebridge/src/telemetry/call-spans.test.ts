@@ -18,7 +18,7 @@ async function follow({ message = {}, header, samples = true }: { message?: Json
   const calls = new CallTelemetry({ spans, durations: undefined });
   const trace = header === undefined ? {} : { trace: { traceparent: header, tracestate: undefined } };
   const context = createContext('tools/call', { name: 't', ...message }, trace);
-  const end = calls.begin({ context, address: { server: 's', tool: 't' } } as Parameters<typeof calls.begin>[0]);
+  const end = calls.begin({ context, address: { server: 's', tool: 't' }, args: {}, label: undefined });
   const outgoing = {
     callId: context.callId,
     server: 's',
@@ -29,7 +29,7 @@ async function follow({ message = {}, header, samples = true }: { message?: Json
   };
   const followed = calls.follow(outgoing) ?? expect.fail();
   await followed.until(Promise.resolve({}));
-  end('ok');
+  end('ok', {});
   const { _meta } = followed.params as { _meta: JsonObject };
   return { sent: _meta, spans: ended.length };
 }

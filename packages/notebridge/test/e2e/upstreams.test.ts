@@ -267,4 +267,20 @@ describe('upstreams', () => {
     expect(await tree('one')).not.toBe(one);
     expect(server().state.status).toBe('stopped');
   });
+
+  it('give agents of 2026-07-28 that share a token one for each name, up to a quarter of the places', { tags: ['P-372'] }, async () => {
+    const config = fixtureConfig('calls.mjs', [temporaryPath('calls')], { instances: 'per-agent' });
+    const { call } = openUpstreams([config], { limits: { maxOwnInstances: 4 } });
+    const tree = async (sessionId: string, name: string): Promise<unknown> => {
+      const caller = { sessionId, door: 'http', era: 'modern', clientInfo: { name, version: '1' } } as const;
+      return ((await call('env', {}, createCall('env', {}, { caller }))).structuredContent as Record<string, string>).NOTEBRIDGE_TREE;
+    };
+    const [other, first] = [await tree('other', 'a'), await tree('token', 'a')];
+    expect(other).not.toBe(first);
+    expect(await tree('token', 'a')).toBe(first);
+    // A new name takes the place of an idle one of the same token, and of no other.
+    expect([other, first]).not.toContain(await tree('token', 'b'));
+    expect(await tree('token', 'a')).not.toBe(first);
+    expect(await tree('other', 'a')).toBe(other);
+  });
 });

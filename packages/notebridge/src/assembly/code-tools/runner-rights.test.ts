@@ -25,8 +25,8 @@ it('code in the notebook is held to each grant that had code run there, until a 
   const own = await grant('*');
   const call = async (principal: Principal, name: string): Promise<string[]> => {
     const caller = { sessionId: 's', door: 'http', era: 'legacy', clientInfo: undefined, principal } as const;
-    await watch.onMessage?.(createContext('tools/call', { name }, { caller }), () => answer({}));
-    return ['read', 'write'].filter((tool) => admission.mayList(rights.of(own), { server: 'fs', tool }, undefined));
+    await watch.onMessage?.(createContext('tools/call', { name }, { caller }), async () => answer({}));
+    return ['read', 'write'].filter((tool) => admission.mayList(rights.of(own), { server: 'fs', tool }, { name: tool, inputSchema: {} }));
   };
   const narrow = await grant('notebook:*', 'fs:read');
   expect(await call(narrow, 'get_cells')).toEqual(['read', 'write']);

@@ -1,12 +1,23 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Config } from '../../config/config.js';
 import type { PolicyReport } from '../../core/policy-report.js';
+import type { ServerConfig } from '../../core/server-config.js';
 import { approvalText, codeModeText } from '../client/policy-text.js';
 import { checkPolicy } from './check-policy.js';
-import type { ServerConfig } from '../../core/server-config.js';
 
 const server = (name: string, more: object = {}): ServerConfig =>
-  ({ name, transport: 'stdio', command: 'runs', args: [], env: {}, placement: 'each', disabled: false, expose: 'direct', ...more }) as Partial<ServerConfig> as ServerConfig;
+  ({
+    name,
+    transport: 'stdio',
+    command: 'runs',
+    args: [],
+    env: {},
+    placement: 'each',
+    disabled: false,
+    expose: 'direct',
+    tools: { deny: [] },
+    ...more,
+  }) as Partial<ServerConfig> as ServerConfig;
 
 it('doctor and tools say which calls a person approves, who can be asked, and whether code mode is on', { tags: ['P-459'] }, () => {
   vi.stubEnv('NOTEBRIDGE_CODE_MODE', '');
