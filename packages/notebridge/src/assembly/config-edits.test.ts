@@ -1,11 +1,21 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../config/config.js';
 import { BridgeError } from '../core/errors.js';
-import { ConfigEdits } from './config-edits.js';
 import type { ServerConfig } from '../core/server-config.js';
+import { ConfigEdits } from './config-edits.js';
 
 const server = (name: string, more: object = {}): ServerConfig =>
-  ({ name, transport: 'stdio', command: 'runs', args: [], env: {}, placement: 'each', disabled: false, expose: 'direct', ...more }) as Partial<ServerConfig> as ServerConfig;
+  ({
+    name,
+    transport: 'stdio',
+    command: 'runs',
+    args: [],
+    env: {},
+    placement: 'each',
+    disabled: false,
+    expose: 'direct',
+    ...more,
+  }) as Partial<ServerConfig> as ServerConfig;
 
 const configOf = (...servers: Config['servers']): Config => ({ servers }) as Partial<Config> as Config;
 

@@ -5,7 +5,12 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { ServerConfig } from '../core/server-config.js';
 import { EraVerdicts } from './era-verdicts.js';
 
-const server = { transport: 'stdio', command: 'runs', args: ['secret-argument'], env: { KEY: 'secret-key' } } as Partial<ServerConfig> as ServerConfig;
+const server = {
+  transport: 'stdio',
+  command: 'runs',
+  args: ['secret-argument'],
+  env: { KEY: 'secret-key' },
+} as Partial<ServerConfig> as ServerConfig;
 
 it('holds for a day, for all processes, until it does not any more; of the entry a hash alone is kept', { tags: ['P-348'] }, async () => {
   const dir = mkdtempSync(join(tmpdir(), 'notebridge-eras-'));

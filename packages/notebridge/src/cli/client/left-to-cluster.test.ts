@@ -1,11 +1,21 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../../config/config.js';
+import type { ServerConfig } from '../../core/server-config.js';
 import { findCheckOfOne } from '../doctor/check-one-server.js';
 import { leaveToCluster } from './left-to-cluster.js';
-import type { ServerConfig } from '../../core/server-config.js';
 
 const server = (name: string, more: object = {}): ServerConfig =>
-  ({ name, transport: 'stdio', command: 'runs', args: [], env: {}, placement: 'each', disabled: false, expose: 'direct', ...more }) as Partial<ServerConfig> as ServerConfig;
+  ({
+    name,
+    transport: 'stdio',
+    command: 'runs',
+    args: [],
+    env: {},
+    placement: 'each',
+    disabled: false,
+    expose: 'direct',
+    ...more,
+  }) as Partial<ServerConfig> as ServerConfig;
 
 const servers = [server('one', { placement: 'one' }), server('each')];
 const configOf = (cluster?: object): Config => ({ servers, cluster }) as Partial<Config> as Config;
