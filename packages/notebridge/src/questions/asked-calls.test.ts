@@ -70,7 +70,7 @@ describe('calls that wait for the answers of modern agents', () => {
 });
 
 describe('a question of no call', () => {
-  it('is refused, or of the agent that has the server for itself', async () => {
+  it('is refused, or of the agent that has the server for itself', { tags: ['P-344'] }, async () => {
     const roots = { method: 'roots/list' };
     const ask = async (): Promise<JsonObject> => ({ roots: [] });
     for (const isOwn of [false, true]) {

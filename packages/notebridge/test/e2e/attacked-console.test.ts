@@ -83,7 +83,7 @@ describe('what the owner and those who watch are shown', () => {
 });
 
 describe('streams of events', () => {
-  it('are given up by a grant that has many to one that has none', { tags: ['P-516'] }, async () => {
+  it('are given up by a grant that has many to one that has none', { tags: ['P-516', 'P-492'] }, async () => {
     await using hub = await ServedHub.start({ servers: { evil }, args: ['--notebook', 'none'] });
     const [many, none] = [await hub.grant('--door', 'watch'), await hub.grant('--door', 'watch')];
     const sockets: Socket[] = [];

@@ -43,7 +43,7 @@ describe('the description of the owner’s API', () => {
     expect(described.sort()).toEqual(routes.filter((route) => !route.endsWith('/openapi.json')).sort());
   });
 
-  it('says which routes a grant that watches opens', async () => {
+  it('says which routes a grant that watches opens', { tags: ['P-492'] }, async () => {
     const { token } = await hub.grant('--door', 'watch');
     for (const [path, methods] of Object.entries(document.paths))
       for (const [method, { tags }] of Object.entries(methods)) {

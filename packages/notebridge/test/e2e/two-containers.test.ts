@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { deployFolder } from '../support/deployment.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
+import { deployFolder } from '../support/manifests.js';
 import { issuer, openTimeoutMs, serverKey, TwoContainers } from '../support/two-containers.js';
 import { linesOf } from '../support/upstreams.js';
 

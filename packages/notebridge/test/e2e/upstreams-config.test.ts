@@ -6,7 +6,7 @@ const named = (name: string, more = {}) => fixtureConfig('calls.mjs', [temporary
 
 describe('a change of the config', () => {
   it('starts what is new, stops what is gone, restarts what is another program now, and leaves the rest alone', {
-    tags: ['P-025'],
+    tags: ['P-025', 'P-352'],
   }, async () => {
     const [kept, changed, gone, added] = [named('kept'), named('changed'), named('gone'), named('added')];
     const { upstreams, server, events, until } = openUpstreams([kept, changed, gone]);
@@ -106,7 +106,7 @@ describe('a server that is started on first use', () => {
 });
 
 describe('closing', () => {
-  it('ends everything, twice without harm, and for good', { tags: ['deep'] }, async () => {
+  it('ends everything, twice without harm, and for good', { tags: ['P-352'] }, async () => {
     const { upstreams, server, call } = openUpstreams([named('it')]);
     await server().listTools();
     const waiting = call('wait', { key: 'a' }).catch((error: unknown) => error);
