@@ -109,7 +109,10 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
 });
 
 describe.runIf(process.platform === 'linux')('doctor', () => {
-  it('names a broker that no file names, and one that is stopped, with what to do', { timeout: slow, tags: ['P-011'] }, async () => {
+  it('names a broker that no file names, and one that is stopped, with what to do', {
+    timeout: slow,
+    tags: ['deep', 'P-011'],
+  }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await agent.callTool('get_cells');

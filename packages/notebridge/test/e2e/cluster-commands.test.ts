@@ -92,7 +92,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     }
   });
 
-  it('ps --cluster and doctor say that two hubs have one name', { tags: ['P-543'] }, async () => {
+  it('ps --cluster and doctor say that two hubs have one name', { tags: ['deep', 'P-543'] }, async () => {
     const second = await ServedHub.start({
       notebridge: { cluster: { url: nats.url, key, hubName: 'hub-a', audit: false } },
       args: ['--notebook', 'none'],

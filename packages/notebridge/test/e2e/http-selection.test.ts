@@ -120,7 +120,7 @@ describe('agents of one hub over HTTP', () => {
     expect(refused).toMatchObject({ isError: true, code: 'held', text: expect.stringContaining('"One"') });
   });
 
-  it('give back what they hold when their session ends', { timeout: slow, tags: ['P-296'] }, async () => {
+  it('give back what they hold when their session ends', { timeout: slow, tags: ['deep', 'P-296'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;

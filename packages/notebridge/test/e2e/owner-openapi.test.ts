@@ -53,7 +53,7 @@ describe('the description of the owner’s API', () => {
       }
   });
 
-  it('says what each route takes and answers', { timeout: 120_000, tags: ['P-510'] }, async () => {
+  it('says what each route takes and answers', { timeout: 120_000, tags: ['deep', 'P-510'] }, async () => {
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
     ajv.addSchema(document, 'api');
     const seen = new Set<string>();

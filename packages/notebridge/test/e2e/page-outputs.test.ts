@@ -126,7 +126,7 @@ describe('outputs of a Colab page', () => {
       'a damaged image',
       () => [{ output_type: 'display_data', metadata: {}, data: { 'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ' } }],
     ],
-  ])('are within the budget, whatever they are: %s', { tags: ['P-316'] }, async (_, make) => {
+  ])('are within the budget, whatever they are: %s', { tags: ['deep', 'P-316'] }, async (_, make) => {
     await open();
     cellWith(make());
     const { text, value, images } = await readCells();
