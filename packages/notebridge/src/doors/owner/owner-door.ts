@@ -112,7 +112,8 @@ export function createOwnerDoor(
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
   const decide = async (context: HttpContext) =>
     printApproval(pending.decide(context.params[0] ?? '', await receiveDecision(context, app.maxBodyBytes)));
-  add('/approvals/:id', decide, ['POST']);
+  const showWhole = ({ params: [id = ''] }: HttpContext) => printApproval(pending.show(id));
+  add('/approvals/:id', (context) => (context.request.method === 'POST' ? decide(context) : showWhole(context)), ['GET', 'HEAD', 'POST']);
   add('/servers', ({ principal }) => reportFor(principal, describe()));
   addExact('/bindings', ({ request, query }) => answerBindingsInput(servers, { socket: request.socket, after: query.get('after') }));
   /** One server with its tools: it is started if they are not known yet. */
