@@ -19,6 +19,7 @@ import { Logins } from '../upstreams/oauth/logins.js';
 import { openLink } from '../upstreams/open-link.js';
 import { createUpstreams, type Upstreams } from '../upstreams/upstreams.js';
 import type { Redactor } from '../util/redactor.js';
+import { secretsOfVariable } from '../util/secrets.js';
 import type { SessionRecorder } from './settings.js';
 
 export interface OpenServersOptions {
@@ -92,6 +93,7 @@ export class ConfigServers implements ToolServers {
       if (this.#own.get(event.server) === undefined) this.#events.emit(event);
     });
     const folders = this.#foldersOf(config);
+    this.#knowSkillSecrets(folders);
     const { isCodeMode = false } = options;
     this.#hasSkills = isCodeMode || folders.length > 0;
     this.#skills = createSkillsServer({ folders, logger, isCodeMode });
@@ -123,6 +125,7 @@ export class ConfigServers implements ToolServers {
   /** Takes another config: only what changed is started, stopped or restarted. Never rejects. */
   async change(config: Config): Promise<void> {
     const folders = this.#foldersOf(config);
+    this.#knowSkillSecrets(folders);
     this.#skills.setFolders(folders);
     const hadSkills = this.#hasSkills;
     this.#hasSkills = this.#options.isCodeMode === true || folders.length > 0;
@@ -148,6 +151,14 @@ export class ConfigServers implements ToolServers {
 
   get #currentSkills(): ToolServer | undefined {
     return currentSkillsServer(this.#hasSkills ? this.#skills : undefined);
+  }
+
+  #knowSkillSecrets(folders: readonly SkillFolder[]): void {
+    const variables = folders.flatMap(({ env }) => Object.entries(env));
+    this.#options.redactor.replace(
+      'skills',
+      variables.flatMap(([name, value]) => secretsOfVariable(name, value)),
+    );
   }
 
   #foldersOf(config: Config): SkillFolder[] {

@@ -7,7 +7,6 @@ import type { Provider, ProviderEvent } from '../core/provider.js';
 import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
 import { codeAskMethod } from './code-questions-link.js';
-import { pingMethod } from './join-link.js';
 import { Lease, type LeasePerson } from './lease.js';
 import type { LeaseAgent } from './lease-agent.js';
 import { LeaseGate } from './lease-gate.js';
@@ -69,8 +68,6 @@ interface Member {
 const defaultLeaseIdleMs = 5 * 60_000;
 /** `take_over` waits for the person: less than agents wait for a call. Milliseconds. */
 const askMs = 40_000;
-/** A process that answers nothing for so long is stopped, or gone. Milliseconds. */
-const silentMs = 5000;
 
 /** One open notebook and the processes that have joined it, each for its agent or its terminal. */
 export class SharedNotebook {
@@ -95,7 +92,6 @@ export class SharedNotebook {
       idleMs,
       askMs,
       isRunning: () => target.state().isRunning,
-      answers: (agent) => this.#answers(agent),
       person,
       nextStep: target.window === undefined ? nobodyText(id) : noWindowText,
     });
@@ -239,16 +235,6 @@ export class SharedNotebook {
 
   get #holder(): string | null {
     return this.lease.state.holder?.name ?? null;
-  }
-
-  /** An agent of this process itself is there. */
-  async #answers(agent: LeaseAgent): Promise<boolean> {
-    const member = [...this.#members.values()].find((each) => isOf(each, agent.id));
-    if (member === undefined) return true;
-    return member.peer.request(pingMethod, {}, { timeoutMs: silentMs }).then(
-      () => true,
-      () => false,
-    );
   }
 
   get #name(): string {

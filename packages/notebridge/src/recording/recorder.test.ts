@@ -9,7 +9,7 @@ import { Recorder } from './recorder.js';
 /** A recorder with the server's end of a connection, and the lines that it has written. */
 function open({ maxBytes = 1024 * 1024, failsAt = Number.POSITIVE_INFINITY } = {}) {
   const redactor = new Redactor();
-  redactor.add('the secret');
+  redactor.add('the hidden one');
   let text = '';
   let appends = 0;
   const stops: string[] = [];
@@ -51,7 +51,7 @@ describe('Recorder', () => {
     const message = {
       id: 1,
       method: 'a',
-      params: { 'the secret': ['x the secret y', { password: 'hunter2' }], password: { type: 'string' } },
+      params: { 'the hidden one': ['x the hidden one y', { password: 'hunter2' }], password: { type: 'string' } },
     };
     channel.outgoing.send(message);
     recorder.close();

@@ -32,7 +32,7 @@ describe('what the owner and those who watch are shown', () => {
     async (how) => {
       await hub.call('evil', 'spell', { how }, hub.ownerToken);
       const shown = await lastCall();
-      expect(shown).toContain('[redacted]');
+      expect(shown).toMatch(/\[redacted: \w+/);
       expect(shown).not.toMatch(/long-enough|enough|u0065|%65/i);
       expect(() => JSON.parse(shown)).not.toThrow();
     },

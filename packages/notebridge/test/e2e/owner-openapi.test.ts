@@ -87,6 +87,7 @@ describe('the description of the owner’s API', () => {
     await expect.poll(async () => ((await ask('get', '/approvals')).approvals as unknown[]).length).toBe(1);
     const running = ((await ask('get', '/calls')).calls as JsonObject[])[0];
     const [approval] = (await ask('get', '/approvals')).approvals as JsonObject[];
+    await ask('get', '/approvals/{id}', { id: String(approval?.id) });
     await ask('post', '/approvals/{id}', { id: String(approval?.id) }, { decision: 'once' });
     await waiting;
     await ask('get', '/calls/{id}', { id: String(running?.id) });

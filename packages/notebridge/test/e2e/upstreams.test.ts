@@ -235,7 +235,7 @@ describe('upstreams', () => {
     );
     expect(await call('env')).toMatchObject({ structuredContent: { KEY: secret } });
     await call('say', { line: `my key is ${secret} or ${secret}x` });
-    await until(() => log.some((line) => line.includes('my key is [redacted] or [redacted] {"server":"it"')));
+    await until(() => log.some((line) => line.includes('my key is [redacted: KEY] or [redacted: OTHER] {"server":"it"')));
     expect(log.join('\n')).not.toContain(secret);
   });
 

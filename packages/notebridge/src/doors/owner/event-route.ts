@@ -89,7 +89,7 @@ export class OwnerEvents {
       timer = undefined;
       // What waits is told of in one piece when the reader has caught up.
       if (stream.isFull) return later();
-      if (changed.size > 0) stream.send('calls', redactor.redact(printMessage(toNews(calls, changed))));
+      if (changed.size > 0) stream.send('calls', redactor.redactOurs(printMessage(toNews(calls, changed))));
       for (const event of changedLists) stream.send(event, '{}');
       changed.clear();
       changedLists.clear();
