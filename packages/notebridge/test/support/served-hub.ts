@@ -209,16 +209,20 @@ function toTerms(words: string[]): JsonObject {
       ttl: { type: 'string' },
       calls: { type: 'string' },
       rate: { type: 'string' },
+      concurrent: { type: 'string' },
+      'read-only': { type: 'boolean' },
       label: { type: 'string' },
     },
   });
-  const { agent, ttl, rate, calls, ...others } = values;
+  const { agent, ttl, rate, calls, concurrent, 'read-only': readOnly, ...others } = values;
   return {
     ...others,
     ...(agent === true ? { door: 'agent' } : {}),
     ...(ttl === undefined ? {} : { ttl_seconds: toSeconds(ttl) }),
     ...(rate === undefined ? {} : { per_minute: Number.parseInt(rate, 10) }),
     ...(calls === undefined ? {} : { calls: Number(calls) }),
+    ...(concurrent === undefined ? {} : { concurrent: Number(concurrent) }),
+    ...(readOnly === undefined ? {} : { read_only: readOnly }),
   };
 }
 
