@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { ownProcessId, ownUserId, processExists } from '../processes/own-user.js';
-import { writtenBy } from '../processes/written-rule.js';
+import { makeOwnScratch } from '../identity/own-scratch.js';
 import { copyContained } from '../state/contained-copy.js';
-import { makeScratchFolder } from '../state/scratch-folder.js';
 import { SkillFault } from './skill-fault.js';
 import type { Skill } from './skill-finder.js';
 
@@ -14,16 +12,8 @@ const bounds = { entries: 10_000, bytes: 268_435_456 };
  * afterwards; that of a hub that was killed, by the next one that runs a script.
  */
 export async function withPrivateCopy<Result>({ name, folder }: Skill, work: (copy: string) => Promise<Result>): Promise<Result> {
-  const scratch = await makeScratchFolder({ own: ownProcessId(), exists: processExists }, { uid: ownUserId() });
+  const scratch = await makeOwnScratch();
   try {
-    const written = writtenBy(scratch.path);
-    if (written !== undefined) {
-      throw new SkillFault(
-        'denied',
-        `The scripts of the skill "${name}" are not run: code in a sandbox may write to "${written}", the folder for temporary files. ` +
-          'Set TMPDIR to another one.',
-      );
-    }
     // Its own name stands in what scripts write of themselves.
     const copy = join(scratch.path, folder.name);
     const copied = await copyContained(folder, copy, bounds);

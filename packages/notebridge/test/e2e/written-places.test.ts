@@ -1,15 +1,21 @@
 /** What a config names, and lies where code in a sandbox was given to write: not read, not started, not imported, not run. */
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConfigServers } from '../../src/assembly/config-servers.js';
+import { defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
 import { baseEnvironment } from '../../src/processes/base-environment.js';
 import { launchDetached } from '../../src/processes/browser-command.js';
 import { findTypeChecker } from '../../src/processes/type-checker-program.js';
 import { heedWritten, writtenBy } from '../../src/processes/written-rule.js';
+import { createWrittenFolders } from '../../src/state/trusted-folders.js';
 import { assertOutside } from '../../src/upstreams/assert-outside.js';
+import { Redactor } from '../../src/util/redactor.js';
+import { runProgram } from '../support/program.js';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../support/skill-folders.js';
 import { fixtureConfig, fixtureServer, httpConfig, linesOf, openUpstreams } from '../support/upstreams.js';
 
@@ -181,7 +187,41 @@ describe('a skill', { tags: ['P-652'] }, () => {
     }
     folders = [given];
     vi.stubEnv('TMPDIR', given);
-    expect(faultOf(await run())).toMatchObject({ code: 'denied', text: expect.stringMatching(/folder for temporary files.*TMPDIR/) });
+    await expect(run().then((result) => Promise.reject(new Error(faultOf(result).text)))).rejects.toThrow(/folder for temporary files.*TMPDIR/);
+  });
+});
+
+describe('notebridge grants files', { tags: ['P-654'] }, () => {
+  it('lists what was given, takes it back with a warning, and refuses what was not', async () => {
+    const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
+    const record = createWrittenFolders(join(base, 'state/notebridge'), { uid: process.getuid?.() });
+    await record.add(given);
+    await record.add(outside);
+    const grants = (...args: string[]) => runProgram(['grants', 'files', ...args], { env });
+    const listed = await grants();
+    expect([listed.ending, listed.stdout]).toEqual([0, expect.stringMatching(/\/given\n.*\/outside\n.*grants files --withdraw/)]);
+    const taken = await grants('--withdraw', given, '--json');
+    expect([taken.ending, taken.stderr]).toEqual([0, expect.stringMatching(/given counts as yours alone again.*what code has written.*Look at it first/)]);
+    expect(JSON.parse(taken.stdout)).toEqual({ folders: [outside] });
+    const wrong = await grants('--withdraw', given);
+    expect([wrong.ending, wrong.stderr]).toEqual([2, expect.stringMatching(/is none of the folders.*\/outside/s)]);
+    expect(record.folders).toEqual([outside]);
+  });
+});
+
+describe('a server without "cwd"', { tags: ['P-653'] }, () => {
+  it('begins in an empty folder of ours', async () => {
+    const noted = join(base, 'noted');
+    const script = `pwd > ${noted}; ls -A >> ${noted}; exec ${process.execPath} ${fixtureServer('calls.mjs')} ${join(base, 'calls')}`;
+    const config = { ...defaultConfig(outside), servers: [fixtureConfig('x', [], { command: '/bin/sh', args: ['-c', script] })] };
+    const stateDir = join(base, 'state');
+    const parts = { logger: silentLogger, redactor: new Redactor(), serverInfo: { name: 'test', version: '1' }, env: {} };
+    const servers = new ConfigServers({ ...parts, config, stateDir });
+    await servers.start();
+    expect(servers.get('it')?.state.status).toBe('running');
+    await servers.close();
+    expect(linesOf(noted)).toEqual([join(stateDir, 'empty')]);
+    expect(statSync(join(stateDir, 'empty')).mode & 0o777).toBe(0o500);
   });
 });
 
