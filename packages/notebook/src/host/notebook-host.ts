@@ -246,9 +246,8 @@ export class NotebookHost implements AsyncDisposable {
       });
       kernels?.attach(session);
       const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
-      const codeTools = options.tools;
       const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
-      const limits = options.windowLimits;
+      const { tools: codeTools, windowLimits: limits } = options;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
       windows = new ViewerWindows({ session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
       const tools = createNotebookTools(session, {

@@ -12,13 +12,26 @@ export function watchMounts({ mounts = [] }: SandboxSpec, bound: readonly string
   return (first) => {
     const moved = writable.find(({ path, identity }) => identityOf(path) !== identity);
     if (moved) return `"${moved.path}", to which its code may write, was moved or replaced`;
-    const seen = new Set(parseMounts(readFileSync(`/proc/${first}/mountinfo`, 'utf8')).map(({ path }) => path));
-    const lost = bound.find((path) => !seen.has(path));
+    const seen = readMountPaths(first);
+    const lost = seen && bound.find((path) => !seen.has(path));
     return lost === undefined ? undefined : `"${lost}" was replaced from outside, so nothing kept its code from it any more`;
   };
 }
 
+/** Undefined for a process that has just ended. */
+function readMountPaths(pid: number): Set<string> | undefined {
+  try {
+    return new Set(parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8')).map(({ path }) => path));
+  } catch {
+    return undefined;
+  }
+}
+
 function identityOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}`;
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
 }

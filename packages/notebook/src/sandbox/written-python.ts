@@ -14,7 +14,8 @@ export function findWrittenPlaces(python: string, folder: string): PythonPlaces 
   const prefix = toEnvironmentFolder(python);
   const real = prefix === undefined ? undefined : toRealPath(prefix);
   const fault = (reason: string) => {
-    const next = writtenFolderOf(folder) === undefined ? 'use "--files ro"' : `take that back: notebridge grants files --withdraw ${folder}`;
+    const next =
+      writtenFolderOf(folder) === undefined ? 'use "--files ro"' : `take that back: notebridge grants files --withdraw ${folder}`;
     return new Error(
       `"${python}" cannot be used: it lies in "${folder}", to which code in a sandbox may write, and ${reason}. Choose a Python by a path outside, or ${next}`,
     );

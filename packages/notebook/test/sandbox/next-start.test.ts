@@ -123,7 +123,9 @@ for attempt in ${JSON.stringify(attempts)}:
     mkdirSync(project);
     symlinkSync('../elsewhere/environment', join(project, '.venv'));
     const linked = { python: join(project, '.venv/bin/python'), args: ['-c', 'print(1)'], folder: project };
-    await expect(toKernelSpec({ ...linked, files: 'rw' })).rejects.toThrow(/is the link ".*project\/\.venv", which leads out.*"--files ro"/);
+    await expect(toKernelSpec({ ...linked, files: 'rw' })).rejects.toThrow(
+      /is the link ".*project\/\.venv", which leads out.*"--files ro"/,
+    );
     expect((await runInside(await toKernelSpec({ ...linked, files: 'ro' }))).stdout).toBe('1\n');
     const own = { python: join(folder, 'elsewhere/environment/bin/python'), args: [], folder: join(folder, 'elsewhere/environment') };
     await expect(toKernelSpec({ ...own, files: 'rw' })).rejects.toThrow(/it is the environment of its Python/);

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findPythonPlaces } from '../../src/sandbox/python-places.js';
 import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
+import { findPythonPlaces } from '../../src/sandbox/python-places.js';
 import { writtenFolderOf } from '../../src/sandbox/written-folders.js';
 import { runInside, sandboxOfLinux, whyNoSandbox } from './support/sandboxed.js';
 
@@ -90,7 +90,9 @@ describe.skipIf(missing !== undefined)('a kernel that may write to a folder', { 
   };
 
   test.each(['.git', '.venv'])('ends when its %s is made anew outside, and says so', async (name) => {
-    expect(await endedBy(() => rmSync(join(project, name), { recursive: true }))).toContain(`"${join(project, name)}" was replaced from outside`);
+    expect(await endedBy(() => rmSync(join(project, name), { recursive: true }))).toContain(
+      `"${join(project, name)}" was replaced from outside`,
+    );
   });
 
   test('ends when the folder is moved', async () => {

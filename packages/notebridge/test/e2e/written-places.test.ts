@@ -1,4 +1,5 @@
 /** What a config names, and lies where code in a sandbox was given to write: not read, not started, not imported, not run. */
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,6 +19,12 @@ import { Redactor } from '../../src/util/redactor.js';
 import { runProgram } from '../support/program.js';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../support/skill-folders.js';
 import { fixtureConfig, fixtureServer, httpConfig, linesOf, openUpstreams } from '../support/upstreams.js';
+
+/** A namespace in which something can be mounted, where there can be one. */
+const mounting = [
+  ['unshare', '--mount'],
+  ['unshare', '--user', '--map-root-user', '--mount'],
+].find(([program = '', ...args]) => spawnSync(program, [...args, 'mount', '--bind', '/tmp', '/tmp']).status === 0);
 
 let base: string;
 /** What code was given to write to. */
@@ -118,7 +125,10 @@ describe('a server', () => {
     ['its script, behind options', () => fixtureConfig('x', [], { ...server, args: ['--enable-source-maps', file(join(given, 's.mjs'))] })],
     ['its script, by a link', () => fixtureConfig('x', [], { ...server, args: [linked(file(join(given, 's.mjs')))] })],
     ['the folder of its script', () => fixtureConfig('x', [], { command: 'python3', args: [given] })],
-    ['a module that it imports', () => fixtureConfig('x', [], { ...server, args: ['--import', join(given, 'm.mjs'), fixtureServer('named.mjs')] })],
+    [
+      'a module that it imports',
+      () => fixtureConfig('x', [], { ...server, args: ['--import', join(given, 'm.mjs'), fixtureServer('named.mjs')] }),
+    ],
     ['a module, in one word', () => fixtureConfig('x', [], { ...server, args: [`--import=file://${join(given, 'm.mjs')}`, 'x.mjs'] })],
     ['the project that uv runs', () => fixtureConfig('x', [], { command: 'uv', args: ['--directory', given, 'run', 'server.py'] })],
     ['its working directory', () => fixtureConfig('x', [], { ...server, cwd: given })],
@@ -183,11 +193,16 @@ describe('a skill', { tags: ['P-652'] }, () => {
     expect(resultOf(await run())).toMatchObject({ output: 'ran\n' });
     for (const folder of [place.root, join(place.root, 'pdf'), place.base]) {
       folders = [folder];
-      expect(faultOf(await run())).toMatchObject({ code: 'denied', text: expect.stringMatching(/are not run: code in a sandbox may write/) });
+      expect(faultOf(await run())).toMatchObject({
+        code: 'denied',
+        text: expect.stringMatching(/are not run: code in a sandbox may write/),
+      });
     }
     folders = [given];
     vi.stubEnv('TMPDIR', given);
-    await expect(run().then((result) => Promise.reject(new Error(faultOf(result).text)))).rejects.toThrow(/folder for temporary files.*TMPDIR/);
+    await expect(run().then((result) => Promise.reject(new Error(faultOf(result).text)))).rejects.toThrow(
+      /folder for temporary files.*TMPDIR/,
+    );
   });
 });
 
@@ -201,7 +216,10 @@ describe('notebridge grants files', { tags: ['P-654'] }, () => {
     const listed = await grants();
     expect([listed.ending, listed.stdout]).toEqual([0, expect.stringMatching(/\/given\n.*\/outside\n.*grants files --withdraw/)]);
     const taken = await grants('--withdraw', given, '--json');
-    expect([taken.ending, taken.stderr]).toEqual([0, expect.stringMatching(/given counts as yours alone again.*what code has written.*Look at it first/)]);
+    expect([taken.ending, taken.stderr]).toEqual([
+      0,
+      expect.stringMatching(/given counts as yours alone again.*what code has written.*Look at it first/),
+    ]);
     expect(JSON.parse(taken.stdout)).toEqual({ folders: [outside] });
     const wrong = await grants('--withdraw', given);
     expect([wrong.ending, wrong.stderr]).toEqual([2, expect.stringMatching(/is none of the folders.*\/outside/s)]);
@@ -236,6 +254,21 @@ describe('the rule', { tags: ['P-650'] }, () => {
     for (const path of ['', 'four', '../given2', 'x/../../outside']) expect(writtenBy(`${outside}/${path}`), path).toBeUndefined();
     symlinkSync('loop', join(outside, 'loop'));
     expect(writtenBy(join(outside, 'loop/x'))).toBeUndefined();
+  });
+
+  it.skipIf(mounting === undefined)('knows a folder that is mounted under another name, and a part of it', () => {
+    mkdirSync(join(given, 'part'));
+    const rule = new URL('../../../kit/dist/find-written.js', import.meta.url).href;
+    const ask = `import { findWritten } from ${JSON.stringify(rule)};
+      console.log(JSON.stringify([${JSON.stringify(outside)}, ${JSON.stringify(base)}].map((path) => findWritten(path + '/x', [${JSON.stringify(given)}]) ?? null)));`;
+    for (const mounted of [given, join(given, 'part')]) {
+      const [program = '', ...args] = mounting ?? [];
+      const script = 'mount --bind "$1" "$2" && exec "$3" --input-type=module -e "$4"';
+      const said = execFileSync(program, [...args, 'sh', '-c', script, 'sh', mounted, outside, process.execPath, ask], {
+        encoding: 'utf8',
+      });
+      expect(JSON.parse(said)).toEqual([given, null]);
+    }
   });
 
   it('refuses everything where the record cannot be read', () => {
