@@ -15,7 +15,7 @@ import type { Environment } from '../processes/environment.js';
 import { ownUserId } from '../processes/own-user.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
-import { ensureEmptyFolder } from '../state/empty-folder.js';
+import { emptyFolderIn } from '../state/empty-folder.js';
 import type { OpenLink } from '../upstreams/link.js';
 import { Logins } from '../upstreams/oauth/logins.js';
 import { openLink } from '../upstreams/open-link.js';
@@ -164,7 +164,7 @@ export class ConfigServers implements ToolServers {
 function beginningIn(stateDir: string): OpenLink {
   return async (config, options) => {
     if (config.transport !== 'stdio' || config.cwd !== undefined) return openLink(config, options);
-    return openLink({ ...config, cwd: ensureEmptyFolder(stateDir, { uid: ownUserId() }) }, options);
+    return openLink({ ...config, cwd: emptyFolderIn(stateDir, { uid: ownUserId() }) }, options);
   };
 }
 

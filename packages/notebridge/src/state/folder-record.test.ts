@@ -60,6 +60,10 @@ describe('the record of folders that code may write to', () => {
     expect([written().folders, trusted().has(project)]).toEqual([[], true]);
   });
 
+  it('is empty where there can be no state', () => {
+    expect(readWrittenFolders('/dev/null/.local/state/notebridge', rules)).toEqual([]);
+  });
+
   it.each([
     ['open to others', () => chmodSync(folderRecordFile(stateDir), 0o644)],
     ['no JSON', () => put('{')],

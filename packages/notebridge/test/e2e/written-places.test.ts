@@ -232,14 +232,17 @@ describe('a server without "cwd"', { tags: ['P-653'] }, () => {
     const noted = join(base, 'noted');
     const script = `pwd > ${noted}; ls -A >> ${noted}; exec ${process.execPath} ${fixtureServer('calls.mjs')} ${join(base, 'calls')}`;
     const config = { ...defaultConfig(outside), servers: [fixtureConfig('x', [], { command: '/bin/sh', args: ['-c', script] })] };
-    const stateDir = join(base, 'state');
     const parts = { logger: silentLogger, redactor: new Redactor(), serverInfo: { name: 'test', version: '1' }, env: {} };
-    const servers = new ConfigServers({ ...parts, config, stateDir });
-    await servers.start();
-    expect(servers.get('it')?.state.status).toBe('running');
-    await servers.close();
-    expect(linesOf(noted)).toEqual([join(stateDir, 'empty')]);
-    expect(statSync(join(stateDir, 'empty')).mode & 0o777).toBe(0o500);
+    const run = async (stateDir: string) => {
+      const servers = new ConfigServers({ ...parts, config, stateDir });
+      await servers.start();
+      expect(servers.get('it')?.state.status).toBe('running');
+      await servers.close();
+      return linesOf(noted);
+    };
+    expect(await run(join(base, 'state'))).toEqual([join(base, 'state/empty')]);
+    expect(statSync(join(base, 'state/empty')).mode & 0o777).toBe(0o500);
+    expect((await run('/dev/null/state'))[0]).toBe('/');
   });
 });
 
