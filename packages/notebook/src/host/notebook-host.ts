@@ -18,7 +18,7 @@ import { createDocument, type DocumentLimits, type NotebookDocument } from '../m
 import { NotebookError } from '../model/errors.js';
 import type { NotebookLimits } from '../model/nbformat.js';
 import { createImageScaler } from '../outputs/scale-image.js';
-import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
+import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
@@ -60,8 +60,7 @@ export interface NotebookHostOptions extends WindowAccess {
   sandbox?: SandboxMode | undefined;
   /**
    * What code reaches of the notebook's folder. An own Python is in a sandbox then, and `start` rejects with `sandbox_unavailable` where
-   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened the notebook or chose it in a window, else `none`.
-   * Pyodide refuses `rw`.
+   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened or chose it, else `none`, never `rw`.
    */
   files?: FolderAccess | undefined;
   /** A person opened it, in a terminal or a window. Default: as `kernels.isAttended` says. */
@@ -70,6 +69,8 @@ export interface NotebookHostOptions extends WindowAccess {
   allowNet?: readonly string[] | undefined;
   /** Files and folders that no code ever sees, though they may be in the notebook's folder: state, tokens, logs. Default: none. */
   ours?: readonly string[] | undefined;
+  /** What this program runs or imports, as its config has it: `files: 'rw'` is refused where code could change that. Default: nothing. */
+  runs?: readonly RunPlace[] | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
   /**
@@ -245,9 +246,8 @@ export class NotebookHost implements AsyncDisposable {
       });
       kernels?.attach(session);
       const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
-      const codeTools = options.tools;
       const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
-      const limits = options.windowLimits;
+      const { tools: codeTools, windowLimits: limits } = options;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
       windows = new ViewerWindows({ session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
       const tools = createNotebookTools(session, {
@@ -271,12 +271,12 @@ export class NotebookHost implements AsyncDisposable {
   }
 
   #openKernels(document: NotebookDocument, finder: KernelFinder): Promise<NotebookKernels> {
-    const { file, sandbox, files, allowNet, ours, tools, kernels, isByPerson } = this.#options;
+    const { file, sandbox, files, allowNet, ours, runs, tools, kernels, isByPerson } = this.#options;
     const { folder, logger } = { folder: this.#folder, logger: this.#logger };
     const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
     const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
     const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
-      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, reach: () => reach(isAttended), logger });
+      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, runs, reach: () => reach(isAttended), logger });
     return NotebookKernels.open({
       ...kernels,
       folder,

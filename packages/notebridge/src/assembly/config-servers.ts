@@ -12,8 +12,10 @@ import type { SkillFolder } from '../core/skill-folder.js';
 import type { Telemetry } from '../core/telemetry.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
+import { ownUserId } from '../processes/own-user.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
+import { emptyFolderIn } from '../state/empty-folder.js';
 import type { OpenLink } from '../upstreams/link.js';
 import { Logins } from '../upstreams/oauth/logins.js';
 import { openLink } from '../upstreams/open-link.js';
@@ -83,7 +85,7 @@ export class ConfigServers implements ToolServers {
       follow: telemetry?.follow,
       // The cluster decides where its one server runs.
       ...(options.place !== undefined && { mayStart: ({ placement }) => placement !== 'one' }),
-      ...(recorder && { openLink: recordedBy(recorder) }),
+      openLink: recordedBy(recorder, stateDir === undefined ? openLink : beginningIn(stateDir)),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
     this.#own = new MemoryToolServers(options.own);
@@ -169,8 +171,18 @@ export class ConfigServers implements ToolServers {
   }
 }
 
+/** Servers without a folder of their own begin in an empty one. */
+function beginningIn(stateDir: string): OpenLink {
+  return async (config, options) => {
+    if (config.transport !== 'stdio' || config.cwd !== undefined) return openLink(config, options);
+    return openLink({ ...config, cwd: emptyFolderIn(stateDir, { uid: ownUserId() }) }, options);
+  };
+}
+
 /** Reaches servers as always, and records what is said. */
-function recordedBy({ record }: Pick<SessionRecorder, 'record'>): OpenLink {
+function recordedBy(recorder: Pick<SessionRecorder, 'record'> | undefined, openLink: OpenLink): OpenLink {
+  if (recorder === undefined) return openLink;
+  const { record } = recorder;
   return async (config, options) => {
     const link = await openLink(config, options);
     return {

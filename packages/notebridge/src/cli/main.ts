@@ -22,6 +22,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   login: async () => (await import('./commands/login.js')).loginCommand(),
   logout: async () => (await import('./commands/logout.js')).logoutCommand(),
   grant: async () => (await import('./commands/grant.js')).grantCommand(),
+  grants: async () => (await import('./commands/grants.js')).grantsCommand(),
   approvals: async () => (await import('./commands/approvals.js')).approvalsCommand(),
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
   skills: async () => (await import('./commands/skills.js')).skillsCommand(),
