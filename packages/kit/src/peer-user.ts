@@ -13,21 +13,25 @@ export type PeerUser = number | 'elsewhere' | 'unknown';
 const tables = ['/proc/net/tcp', '/proc/net/tcp6'];
 /** Whoever makes connections by the ten thousand must not keep us reading. */
 const maxTableBytes = 32 * 1024 * 1024;
-const maxWaiting = 64;
 /** A read gives a page, and a trip to another thread for each would cost a hundred times as much. After so long others have their turn. Milliseconds. */
 const turnMs = 2;
 /** A connection that is open, as both ends see it. */
 const established = '01';
-/** Longer than a line. Characters. */
-const maxLine = 256;
+
+interface Wanted {
+  /** How the line of the other end may begin. */
+  keys: readonly string[];
+  found: (user: number | undefined) => void;
+}
 
 const known = new WeakMap<Socket, Promise<PeerUser>>();
-let waiting = 0;
-let queue: Promise<unknown> = Promise.resolve();
+/** Looked up together by the next pass over the tables: of pages thousands may dial at once. */
+let waiting: Wanted[] = [];
+let isPassing = false;
 
 /**
- * Finds out who is at the other end, once for each connection: it never changes. The tables are read piece by piece, in turn, so that nothing else
- * waits for it, however long they are.
+ * Finds out who is at the other end, once for each connection: it never changes. The tables are read piece by piece, so that nothing else waits
+ * for it, however long they are.
  */
 export function userOfPeer(socket: Socket): Promise<PeerUser> {
   const found = known.get(socket) ?? lookUp(socket);
@@ -48,70 +52,84 @@ function isToldBySystem(): boolean {
 
 async function lookUp(socket: Socket): Promise<PeerUser> {
   if (!isToldBySystem()) return 'unknown';
-  const needles = toNeedles(socket);
-  if (needles.length === 0 || waiting >= maxWaiting) return 'elsewhere';
-  waiting++;
-  // One after the other; a read that has begun may have passed the place where a newer connection stands.
-  const found = queue.then(() => findTwice(needles));
-  queue = found;
-  const user = await found;
-  waiting--;
+  const keys = toKeys(socket);
+  if (keys.length === 0) return 'elsewhere';
+  // A table that changes while it is read may leave a line out.
+  const user = (await findIn(keys)) ?? (await findIn(keys)) ?? 'elsewhere';
   // One that has gone meanwhile proves nothing: its number may be another's now.
   return socket.destroyed ? 'elsewhere' : user;
 }
 
-/** A table that changes while it is read may leave a line out. Never rejects. */
-async function findTwice(needles: readonly string[]): Promise<PeerUser> {
-  for (let times = 0; times < 2; times++) {
-    for (const table of tables) {
-      const line = await findLine(table, needles).catch(() => undefined);
-      const user = line === undefined ? undefined : toUser(line);
-      if (user !== undefined) return user;
-    }
-  }
-  return 'elsewhere';
+function findIn(keys: readonly string[]): Promise<number | undefined> {
+  return new Promise((found) => {
+    waiting.push({ keys, found });
+    if (!isPassing) void passAll();
+  });
 }
 
-/** The text from one of the needles to the end of its line. */
-async function findLine(table: string, needles: readonly string[]): Promise<string | undefined> {
+/** One pass after the other: one that has begun may be past the place where a newer connection stands. Never rejects. */
+async function passAll(): Promise<void> {
+  isPassing = true;
+  // All of this turn of the loop have their pass together.
+  await nextTurn();
+  while (waiting.length > 0) {
+    const batch = waiting;
+    waiting = [];
+    const wanted = new Map(batch.flatMap((one) => one.keys.map((key) => [key, one] as const)));
+    for (const table of tables) if (wanted.size > 0) await findAll(table, wanted).catch(() => {});
+    // What was found is settled already.
+    for (const { found } of batch) found(undefined);
+  }
+  isPassing = false;
+}
+
+async function findAll(table: string, wanted: Map<string, Wanted>): Promise<void> {
   const file = openSync(table, 'r');
   try {
     const piece = Buffer.alloc(65_536);
-    let text = '';
+    let rest = '';
     let turnEnds = performance.now() + turnMs;
     for (let bytes = 0; bytes < maxTableBytes; ) {
       const read = readSync(file, piece);
-      if (read === 0) return undefined;
+      if (read === 0) return;
       bytes += read;
-      text = text.slice(-maxLine) + piece.toString('latin1', 0, read);
-      for (const needle of needles) {
-        const at = text.indexOf(needle);
-        const end = at < 0 ? -1 : text.indexOf('\n', at);
-        if (end >= 0) return text.slice(at + needle.length, end);
-      }
+      const lines = (rest + piece.toString('latin1', 0, read)).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) take(line, wanted);
+      if (wanted.size === 0) return;
       if (performance.now() < turnEnds) continue;
       await nextTurn();
       turnEnds = performance.now() + turnMs;
     }
-    return undefined;
   } finally {
     closeSync(file);
   }
 }
 
-/**
- * What stands before state and user in the line of the other end: its address, which is our remote one, and then ours. Both ends have a line,
- * and ours has them the other way round.
- */
-function toNeedles({ remoteAddress, remotePort, localAddress, localPort }: Socket): string[] {
+/** Not taken apart before it is known to be wanted: there may be tens of thousands. */
+function take(line: string, wanted: Map<string, Wanted>): void {
+  const at = line.indexOf(': ') + 2;
+  const end = line.indexOf(' ', line.indexOf(' ', at) + 1);
+  const one = wanted.get(line.slice(at, end));
+  if (one === undefined) return;
+  const [state, , , , user, , inode] = line.slice(end).trim().split(/ +/);
+  // A socket that no program holds any more counts as root's.
+  if (state !== established || user === undefined || inode === undefined || inode === '0') return;
+  // Users that a namespace has no number for all look alike, so that who has that number here cannot be told from them.
+  if (Number(user) === overflowUser && isInNamespace()) return;
+  for (const key of one.keys) wanted.delete(key);
+  one.found(Number(user));
+}
+
+/** How the line of the other end begins: its address, which is our remote one, and then ours. Our own line has them the other way round. */
+function toKeys({ remoteAddress, remotePort, localAddress, localPort }: Socket): string[] {
   if (remoteAddress === undefined || localAddress === undefined || remotePort === undefined || localPort === undefined) return [];
   const [theirs, ours] = [toBytes(remoteAddress), toBytes(localAddress)];
   if (theirs === undefined || ours === undefined) return [];
   const toEnd = (bytes: readonly number[], port: number): string => `${toHex(bytes)}:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const needle = (one: readonly number[], other: readonly number[]): string =>
-    `: ${toEnd(one, remotePort)} ${toEnd(other, localPort)} ${established} `;
-  const mapped = (bytes: readonly number[]): readonly number[] => (bytes.length === 16 ? bytes : [...mappedPrefix, ...bytes]);
-  return theirs.length === 16 && ours.length === 16 ? [needle(theirs, ours)] : [needle(theirs, ours), needle(mapped(theirs), mapped(ours))];
+  const key = (one: readonly number[], other: readonly number[]): string => `${toEnd(one, remotePort)} ${toEnd(other, localPort)}`;
+  if (theirs.length === 16 || ours.length === 16) return [key(theirs, ours)];
+  return [key(theirs, ours), key([...mappedPrefix, ...theirs], [...mappedPrefix, ...ours])];
 }
 
 const mappedPrefix = [...Array<number>(10).fill(0), 255, 255];
@@ -136,17 +154,6 @@ function toHex(bytes: readonly number[]): string {
     text += Buffer.from(endianness() === 'LE' ? word.reverse() : word).toString('hex');
   }
   return text.toUpperCase();
-}
-
-/**
- * The user of a line, from its queues on. Undefined for a socket that no program holds any more: it counts as root's. Users that a namespace
- * has no number for all look alike, so that who has that number here cannot be told from them.
- */
-function toUser(rest: string): number | undefined {
-  const [, , , user, , inode] = rest.trim().split(/ +/);
-  if (user === undefined || inode === undefined || inode === '0') return undefined;
-  if (Number(user) === overflowUser && isInNamespace()) return undefined;
-  return Number(user);
 }
 
 const overflowUser = 65_534;
