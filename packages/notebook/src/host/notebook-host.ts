@@ -1,7 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nearest } from '@notebridge/kit/did-you-mean';
-import { EntryCodes } from '@notebridge/kit/entry-codes';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -104,7 +103,6 @@ export class NotebookHost implements AsyncDisposable {
   readonly #options: NotebookHostOptions;
   readonly #logger: Logger;
   readonly #token = createToken();
-  readonly #codes = new EntryCodes();
   readonly #disconnects = new Listeners<string>();
   #starting: Promise<Parts> | undefined;
   #parts: Parts | undefined;
@@ -129,15 +127,15 @@ export class NotebookHost implements AsyncDisposable {
     }
   }
 
-  /**
-   * Where a window opens: for the person's own browser only. Its token opens one window, once, within 15 minutes; each reading of this
-   * property gives another one.
-   */
   get url(): string {
-    const { port } = this.#started.server;
-    const code = this.#codes.issue();
+    return this.newUrl();
+  }
+
+  /** Where a window opens: for the person's own browser only. Its token opens one window, once, within 15 minutes, or so many milliseconds. */
+  newUrl(lifeMs?: number): string {
+    const code = this.#started.server.issueCode(lifeMs);
     this.#options.onSecret?.(code);
-    return `http://localhost:${port}/#token=${code}`;
+    return `http://localhost:${this.port}/#token=${code}`;
   }
 
   get port(): number {
@@ -295,7 +293,6 @@ export class NotebookHost implements AsyncDisposable {
       ...this.#options,
       ...windowLimits,
       token: this.#token,
-      codes: this.#codes,
       uiFolder,
       logger: this.#logger,
       onWindow: (socket) => {

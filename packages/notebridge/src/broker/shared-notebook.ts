@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { openedLifeMs } from '@notebridge/kit/entry-codes';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
@@ -51,8 +52,8 @@ export interface NotebookDescription {
 }
 
 export interface NotebookWindow {
-  /** The address of one more window. */
-  newUrl(): string;
+  /** The address of one more window, which is good for 15 minutes, or so many milliseconds. */
+  newUrl(lifeMs?: number): string;
   /** Writes the address of a window into a private file; the path. */
   writeAddress(): Promise<string>;
 }
@@ -178,7 +179,7 @@ export class SharedNotebook {
     switch (asked) {
       case 'window/open':
         if (window === undefined) throw new BridgeError('unknown_method', 'This notebook has no window of ours.');
-        return { url: window.newUrl(), path: await window.writeAddress() };
+        return { url: window.newUrl(params.opens === true ? openedLifeMs : undefined), path: await window.writeAddress() };
       case codeAskMethod:
         if (this.target.tools === undefined) throw new BridgeError('unknown_method', 'Code of this notebook calls nothing.');
         return this.target.tools.ask(peer, params, call);

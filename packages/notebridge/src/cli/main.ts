@@ -15,6 +15,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.js')).serveCommand(),
   status: async () => (await import('./commands/status.js')).statusCommand(),
   console: async () => (await import('./commands/console.js')).consoleCommand(),
+  code: async () => (await import('./commands/code.js')).codeCommand(),
   logs: async () => (await import('./commands/logs.js')).logsCommand(),
   servers: async () => (await import('./commands/servers.js')).serversCommand(),
   tools: async () => (await import('./commands/tools.js')).toolsCommand(),

@@ -3,6 +3,7 @@ import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost, RunPlace } from '@notebridge/notebook/host';
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { acceptTypedCodes } from '../../identity/typed-codes.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentRoster } from '../../notebooks/local/agent-roster.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
@@ -66,6 +67,7 @@ export async function openBuiltIn(
     tools,
     trustedOutputs: trustedOutputsIn(join(stateDir, 'trusted-outputs.json')),
     onSecret: (secret) => redactor.add(secret),
+    typedCodes: acceptTypedCodes(stateDir),
     onRefused: (reason, remoteAddress) => onRefused({ door: 'window', reason, remoteAddress }),
   });
   try {

@@ -22,7 +22,7 @@ const mostCalls = 200;
 /** Streams at once, of the owner; those who watch have as many of their own, and share them. */
 const mostStreams = 32;
 /** So often it is looked whether the reader still may. Milliseconds. */
-const checkEveryMs = 1000;
+const checkEveryMs = 500;
 
 export interface Watched {
   calls: RecentCalls;
