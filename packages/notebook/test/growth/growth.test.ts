@@ -17,7 +17,7 @@ import { ModelState, parseStatePart } from '../../src/widgets/model-state.js';
 
 type Make = (part: unknown) => unknown;
 
-const by = { by: { kind: 'kernel' as const, name: 'kernel' } };
+const by = { by: { kind: 'agent' as const, name: 'agent' } };
 const bundle = (data: unknown, more: JsonObject = {}) => ({ output_type: 'display_data', data, metadata: {}, ...more });
 const outputs: Record<string, Make> = {
   'the bundle of a display': (part) => bundle(part),

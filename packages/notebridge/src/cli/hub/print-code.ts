@@ -1,4 +1,4 @@
-import { stateDir } from '../../assembly/state-dir.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { ensureOwnerToken } from '../../identity/owner-token.js';
 import { createTypedCode } from '../../identity/typed-codes.js';
 
