@@ -1,4 +1,4 @@
-// Helm, for tests: that of the PATH, or built from Go's modules, once, into node_modules/.cache. That takes minutes.
+// Helm, for tests: that of the PATH, or built from Go's modules, once, into .cache. That takes minutes.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
-// What tests need and is not in the checkout, in node_modules/.cache: made once, whatever ends or runs beside it.
+// What tests need and is not in the checkout, in .cache: made once, whatever ends or runs beside it.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules/.cache/notebridge');
+export const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), '.cache');
 
 /**
  * The path of a folder of the cache that is there as a whole or not at all. Throws what `make` throws.

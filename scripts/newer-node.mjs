@@ -1,5 +1,5 @@
 // A Node that is new enough for the packages of OpenTelemetry, for tests: this one if it is, else one that npm installs, once, into
-// node_modules/.cache.
+// .cache.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const wantedMajor = 24;
-const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules/.cache/notebridge');
+const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), '.cache');
 const folder = join(cache, `node-${wantedMajor}`);
 
 /** Throws with what npm said when it cannot be installed. @returns {Promise<string>} The path of the program. */

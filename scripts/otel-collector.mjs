@@ -1,4 +1,4 @@
-// A real OpenTelemetry collector, for tests: built by its own builder from Go's modules, once, into node_modules/.cache. That takes minutes, and
+// A real OpenTelemetry collector, for tests: built by its own builder from Go's modules, once, into .cache. That takes minutes, and
 // about 1.5 GB of disk while it lasts.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Prometheus and its tool, for tests: those of the PATH, or Debian's package, unpacked into node_modules/.cache and not installed: no service
+// Prometheus and its tool, for tests: those of the PATH, or Debian's package, unpacked into .cache and not installed: no service
 // of the machine changes.
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Python environments of our own, for tests and scripts that hold our files against Python's real tools. Made once, in node_modules/.cache:
+// Python environments of our own, for tests and scripts that hold our files against Python's real tools. Made once, in .cache:
 // nothing outside the checkout is touched. `node scripts/python-env.mjs science` prints the Python of one; `--lock` writes all versions anew.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

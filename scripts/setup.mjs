@@ -11,7 +11,7 @@ import { environments } from './python-environments.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
 const oldestNode = [20, 19];
-const buildStamp = join(root, 'node_modules/.cache/notebridge/built');
+const buildStamp = join(root, '.cache/built');
 
 /**
  * Answers with the path of a Chromium, if one was asked for. What does not wait for another step is done beside it. Throws `StepFailed` when
@@ -21,14 +21,13 @@ const buildStamp = join(root, 'node_modules/.cache/notebridge/built');
  */
 export async function setup({ needs = new Set() } = {}) {
   assertNode();
-  const [chromium] = await Promise.all([systemNeeds(needs), checkoutNeeds(needs)]);
+  const [chromium] = await Promise.all([systemNeeds(needs), program(), needs.has('nats') ? nats() : undefined, pythons(needs)]);
   return needs.has('chromium') ? { chromium } : {};
 }
 
-/** npm ci comes first: it removes node_modules, where the others are kept. */
-async function checkoutNeeds(needs) {
+async function program() {
   await step('packages', installReason(), 'npm ci', install);
-  await Promise.all([step('program', buildReason(), 'npm run build', build), needs.has('nats') ? nats() : undefined, pythons(needs)]);
+  await step('program', buildReason(), 'npm run build', build);
 }
 
 /** One after the other: apt-get does one thing at a time. */

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createToken } from './token.js';
 
-/** How long a code waits for its window. Milliseconds. */
+/** How long a code waits for who opens its address by hand. Milliseconds. */
 export const codeLifeMs = 15 * 60_000;
+/** And for a browser that is started with it, and opens it at once. Milliseconds. */
+export const openedLifeMs = 60_000;
 /** Codes that wait, and those that are remembered as used or too old. The oldest goes. */
 const maxCodes = 64;
 
@@ -21,9 +23,9 @@ export class EntryCodes {
     this.#now = now;
   }
 
-  issue(): string {
+  issue(lifeMs = codeLifeMs): string {
     const code = createToken();
-    this.#codes.set(digestOf(code), { expiresAtMs: this.#now() + codeLifeMs, isUsed: false });
+    this.#codes.set(digestOf(code), { expiresAtMs: this.#now() + lifeMs, isUsed: false });
     const [oldest] = this.#codes.keys();
     if (this.#codes.size > maxCodes && oldest !== undefined) this.#codes.delete(oldest);
     return code;

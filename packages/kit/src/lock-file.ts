@@ -65,16 +65,26 @@ export function readLockFile(path: string): string | undefined {
   return findLockFile(path)?.text;
 }
 
+/** Something else in the place of the lock is not ours to remove. */
+function isStill(path: string, text: string): boolean {
+  try {
+    return readLockFile(path) === text;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Removes the lock file if it still has this text; true if it did. Of two that find the same dead lock, the second must not remove the
- * new lock of the first: what was moved aside is looked at again. Throws the error of the system.
+ * new lock of the first: what was moved aside is looked at again. Throws the error of the system, but not for a link, a pipe or a folder in
+ * its place.
  */
 export function removeLockFile(path: string, text: string): boolean {
-  if (readLockFile(path) !== text) return false;
+  if (!isStill(path, text)) return false;
   const aside = `${path}-${randomBytes(6).toString('hex')}`;
   try {
     renameSync(path, aside);
-    if (readLockFile(aside) === text) return true;
+    if (isStill(aside, text)) return true;
     linkSync(aside, path);
     return false;
   } catch (error) {

@@ -18,7 +18,10 @@ const faults = {
   used: 'This address was used already: each opens this page once. Ask your agent for a new one.',
   expired: 'This address has ended: it is good for 15 minutes. Ask your agent for a new one.',
   unknown: 'This address is of a Notebridge that has ended. Ask your agent for a new one.',
+  other_user: 'This address is good for programs of the user who runs Notebridge, and this browser is none that can be told to be one.',
 };
+/** @type {Record<string, string>} */
+const typedFaults = { used: 'This code was used already.', expired: 'This code has ended: it is good for 15 minutes.' };
 
 /** What is shown, so that nothing is drawn anew, and no selection lost, while nothing changes. */
 let shown = '';
@@ -44,7 +47,7 @@ async function takeToken() {
   try {
     const answer = await ask('enter', code);
     const text = await answer.text();
-    if (!answer.ok) return kept ?? fail(text === 'used' || text === 'expired' ? text : 'unknown');
+    if (!answer.ok) return kept ?? fail(text === 'used' || text === 'expired' || text === 'other_user' ? text : 'unknown');
     sessionStorage.setItem(storageKey, text);
     return text;
   } catch {
@@ -85,7 +88,43 @@ function fail(fault) {
   sessionStorage.removeItem(storageKey);
   live.textContent = '';
   delete live.dataset.state;
-  place.replaceChildren(element('p', 'notice', faults[fault]));
+  place.replaceChildren(element('p', 'notice', faults[fault]), codeForm());
+}
+
+/** For who has come through a proxy or forwarded port, or as another user: their pages may connect then, too. */
+function codeForm() {
+  const form = element('form', 'code');
+  const label = element('label', '', 'Or type the code that "notebridge code" shows in a terminal: ');
+  const input = /** @type {HTMLInputElement} */ (element('input', ''));
+  const button = /** @type {HTMLButtonElement} */ (element('button', '', 'Open'));
+  const says = element('p', 'notice');
+  Object.assign(input, { type: 'text', autocomplete: 'off', spellcheck: false, maxLength: 24 });
+  button.type = 'submit';
+  says.setAttribute('role', 'alert');
+  label.append(input);
+  form.append(label, button, says);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    void enterTyped(input.value.replaceAll(/[^\w-]/g, ''), says);
+  });
+  return form;
+}
+
+/** @param {string} code @param {HTMLElement} says */
+async function enterTyped(code, says) {
+  try {
+    const answer = await ask('enter', code);
+    const text = await answer.text();
+    if (!answer.ok) {
+      says.textContent = typedFaults[text] ?? 'This is no code of this Notebridge.';
+      return;
+    }
+    sessionStorage.setItem(storageKey, text);
+    token = text;
+    await poll();
+  } catch {
+    says.textContent = 'Notebridge does not answer.';
+  }
 }
 
 /** @param {string} text */

@@ -26,6 +26,11 @@ export async function enter(): Promise<string | undefined> {
   }
   // What stays in the browser's history opens nothing.
   history.replaceState(null, '', location.pathname);
+  return signIn(code);
+}
+
+/** Signs this tab in by the code of an address, or one that a person types. Resolves with why not, or undefined. */
+export async function signIn(code: string): Promise<string | undefined> {
   try {
     const answer = await fetch('/console/enter', { method: 'POST', headers: { authorization: `Bearer ${code}` } });
     const text = await answer.text();

@@ -8,6 +8,7 @@ import type { ParamHeader } from './core/param-headers.js';
 import type { Principal } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
 import { WatchedAgents } from './core/watched-agents.js';
+import { foreverLive, type WhileLive } from './core/while-live.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
 
 export interface HubOptions {
@@ -20,6 +21,8 @@ export interface HubOptions {
   logLevels?: LogLevels | undefined;
   /** Whether an agent of this principal receives an event. Default: it receives all. See `Admission.mayHear`. */
   mayHear?: ((principal: Principal, event: ProviderEvent) => boolean) | undefined;
+  /** How the end of a principal's grant is learnt. Default: none ends. */
+  whileLive?: WhileLive | undefined;
 }
 
 /** The running hub: the chain in front of the catalog in front of the providers. Doors hand it messages. */
@@ -34,6 +37,8 @@ export class Hub implements MiddlewareHost {
   readonly logLevels: LogLevels;
   /** Whether an agent of this principal may receive an event: the doors ask. */
   readonly mayHear: (principal: Principal, event: ProviderEvent) => boolean;
+  /** Tells when the grant of an agent has ended: the doors end what they hold for it. */
+  readonly whileLive: WhileLive;
   readonly #ownInstructions: string | undefined;
   readonly #catalog: Catalog;
   readonly #middlewares: Middleware[] = [];
@@ -48,6 +53,7 @@ export class Hub implements MiddlewareHost {
     this.logLevels = options.logLevels ?? new LogLevels();
     this.#closers.push(this.logLevels.changed.add(() => this.#announceLevel()));
     this.mayHear = options.mayHear ?? (() => true);
+    this.whileLive = options.whileLive ?? foreverLive;
     this.#ownInstructions = options.instructions;
     this.#catalog = new Catalog(this.logger);
   }

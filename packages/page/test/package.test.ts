@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-055
 
 import { readdirSync, readFileSync } from 'node:fs';

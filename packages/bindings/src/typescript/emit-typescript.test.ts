@@ -117,7 +117,7 @@ describe('emitTypeScript', () => {
     expect(files.warnings.join('\n')).toContain('The tool "get-user" of the server "odd" is called get_user_');
   });
 
-  it('names servers so that their modules lie in the folder, each by itself', async () => {
+  it('names servers so that their modules lie in the folder, each by itself', { tags: ['deep'] }, async () => {
     const names = ['index', 'a', 'A', 'a-b', 'a_b', 'con', 'class', '..', '../up', 'x'.repeat(300), 'ü', 'mcp', 'client'];
     const files = await emitTypeScript(inputOf(Object.fromEntries(names.map((name) => [name, [tool('t')]]))));
     expect(faultsIn(files)).toEqual([]);
@@ -141,7 +141,7 @@ describe('emitTypeScript', () => {
     expect(types).toMatch(/in_cycle[^]*child\?: Node\b/);
   });
 
-  it('compiles schemas nested a thousand deep and as wide', async () => {
+  it('compiles schemas nested a thousand deep and as wide', { tags: ['deep'] }, async () => {
     let deep: JsonObject = { type: 'string' };
     for (let depth = 0; depth < 1000; depth++) deep = { type: 'object', properties: { it: deep } };
     const wide = {
@@ -187,7 +187,7 @@ describe('emitTypeScript', () => {
     expect(changed.contentHash).not.toBe(one.contentHash);
   });
 
-  it('writes the skills only where there are some', async () => {
+  it('writes the skills only where there are some', { tags: ['deep'] }, async () => {
     const without = await emitTypeScript(inputOf({}, { skills: false, hubUrl: undefined }));
     expect([...without.files.keys()].filter((path) => path.includes('skills'))).toEqual([]);
     expect(faultsIn(without)).toEqual([]);

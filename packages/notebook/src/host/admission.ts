@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { TypedCodes } from '@notebridge/kit/entry-gate';
 import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
 import { isSameToken } from '@notebridge/kit/token';
 import type { BoundedConnections } from './connections.js';
@@ -15,6 +16,8 @@ export interface WindowAccess {
   connections?: BoundedConnections | undefined;
   /** Called with the reason why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and its address. Default: it is logged. */
   onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
+  /** Codes for windows of other users and machines. Default: there are none, and no such window. */
+  typedCodes?: TypedCodes | undefined;
 }
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */

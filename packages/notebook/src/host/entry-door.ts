@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CodeVerdict, EntryCodes } from '@notebridge/kit/entry-codes';
+import type { EntryGate, EntryVerdict } from '@notebridge/kit/entry-gate';
 import { isOwnOrigin } from './admission.js';
 import { send } from './assets.js';
 
@@ -8,7 +8,7 @@ export const entryPath = '/enter';
 const maxBytes = 200;
 
 export interface EntryDoor {
-  readonly codes: EntryCodes;
+  readonly gate: EntryGate;
   /** Values of `Origin` besides `http://` and the request's own `Host`. */
   readonly origins: ReadonlySet<string>;
   /** What a valid code is exchanged for. */
@@ -16,13 +16,14 @@ export interface EntryDoor {
   /** Slows down clients that guess. */
   readonly later: (answer: () => void) => void;
   /** Called with the reason of a refusal. */
-  readonly onRefused: (why: 'wrong_origin' | 'malformed' | 'expired' | 'unknown') => void;
+  readonly onRefused: (why: 'wrong_origin' | 'malformed' | 'expired' | 'unknown' | 'other_user') => void;
 }
 
-const refusals: { readonly [verdict in Exclude<CodeVerdict, 'good'>]: { status: 403 | 410; body: string } } = {
+const refusals: { readonly [verdict in Exclude<EntryVerdict, 'good'>]: { status: 403 | 410; body: string } } = {
   used: { status: 410, body: 'used' },
   expired: { status: 410, body: 'expired' },
   unknown: { status: 403, body: 'unknown' },
+  other_user: { status: 403, body: 'other_user' },
 };
 
 /** Exchanges the code of an address for the windows' token, for a page of our own origin only. `Host` has been checked. */
@@ -36,9 +37,9 @@ export async function answerEntry(request: IncomingMessage, response: ServerResp
     door.onRefused('malformed');
     return send(request, response, { status: 403, headers: { connection: 'close' }, body: 'unknown' });
   }
-  const verdict = door.codes.redeem(code);
+  const verdict = await door.gate.redeem(code, request.socket);
   if (verdict === 'good') return send(request, response, { status: 200, body: door.token });
-  door.onRefused(verdict === 'unknown' ? 'unknown' : 'expired');
+  door.onRefused(verdict === 'used' ? 'expired' : verdict);
   if (verdict === 'unknown') return door.later(() => send(request, response, refusals.unknown));
   send(request, response, refusals[verdict]);
 }

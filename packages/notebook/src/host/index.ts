@@ -22,7 +22,8 @@ export { type KernelOverview, lookAtKernels } from '../kernels/look-at-kernels.j
 export type { KernelOptions } from '../kernels/notebook-kernels.js';
 export { type KernelBounds, lookAtBounds } from '../sandbox/look-at-bounds.js';
 export { lookAtSandbox } from '../sandbox/sandbox.js';
-export type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
+export type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
+export { heedWrittenFolders, type WrittenFolders } from '../sandbox/written-folders.js';
 export type { LeaseState, ToolAccess } from '../viewer/protocol.js';
 export type { NotebookTools } from './agent-tools.js';
 export { HostError, type HostErrorCode, hostErrors } from './host-error.js';

@@ -1,7 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nearest } from '@notebridge/kit/did-you-mean';
-import { EntryCodes } from '@notebridge/kit/entry-codes';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -18,7 +17,7 @@ import { createDocument, type DocumentLimits, type NotebookDocument } from '../m
 import { NotebookError } from '../model/errors.js';
 import type { NotebookLimits } from '../model/nbformat.js';
 import { createImageScaler } from '../outputs/scale-image.js';
-import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
+import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
@@ -60,8 +59,7 @@ export interface NotebookHostOptions extends WindowAccess {
   sandbox?: SandboxMode | undefined;
   /**
    * What code reaches of the notebook's folder. An own Python is in a sandbox then, and `start` rejects with `sandbox_unavailable` where
-   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened the notebook or chose it in a window, else `none`.
-   * Pyodide refuses `rw`.
+   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened or chose it, else `none`, never `rw`.
    */
   files?: FolderAccess | undefined;
   /** A person opened it, in a terminal or a window. Default: as `kernels.isAttended` says. */
@@ -70,6 +68,8 @@ export interface NotebookHostOptions extends WindowAccess {
   allowNet?: readonly string[] | undefined;
   /** Files and folders that no code ever sees, though they may be in the notebook's folder: state, tokens, logs. Default: none. */
   ours?: readonly string[] | undefined;
+  /** What this program runs or imports, as its config has it: `files: 'rw'` is refused where code could change that. Default: nothing. */
+  runs?: readonly RunPlace[] | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
   /**
@@ -103,7 +103,6 @@ export class NotebookHost implements AsyncDisposable {
   readonly #options: NotebookHostOptions;
   readonly #logger: Logger;
   readonly #token = createToken();
-  readonly #codes = new EntryCodes();
   readonly #disconnects = new Listeners<string>();
   #starting: Promise<Parts> | undefined;
   #parts: Parts | undefined;
@@ -128,15 +127,15 @@ export class NotebookHost implements AsyncDisposable {
     }
   }
 
-  /**
-   * Where a window opens: for the person's own browser only. Its token opens one window, once, within 15 minutes; each reading of this
-   * property gives another one.
-   */
   get url(): string {
-    const { port } = this.#started.server;
-    const code = this.#codes.issue();
+    return this.newUrl();
+  }
+
+  /** Where a window opens: for the person's own browser only. Its token opens one window, once, within 15 minutes, or so many milliseconds. */
+  newUrl(lifeMs?: number): string {
+    const code = this.#started.server.issueCode(lifeMs);
     this.#options.onSecret?.(code);
-    return `http://localhost:${port}/#token=${code}`;
+    return `http://localhost:${this.port}/#token=${code}`;
   }
 
   get port(): number {
@@ -245,9 +244,8 @@ export class NotebookHost implements AsyncDisposable {
       });
       kernels?.attach(session);
       const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
-      const codeTools = options.tools;
       const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
-      const limits = options.windowLimits;
+      const { tools: codeTools, windowLimits: limits } = options;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
       windows = new ViewerWindows({ session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
       const tools = createNotebookTools(session, {
@@ -271,12 +269,12 @@ export class NotebookHost implements AsyncDisposable {
   }
 
   #openKernels(document: NotebookDocument, finder: KernelFinder): Promise<NotebookKernels> {
-    const { file, sandbox, files, allowNet, ours, tools, kernels, isByPerson } = this.#options;
+    const { file, sandbox, files, allowNet, ours, runs, tools, kernels, isByPerson } = this.#options;
     const { folder, logger } = { folder: this.#folder, logger: this.#logger };
     const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
     const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
     const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
-      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, reach: () => reach(isAttended), logger });
+      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, runs, reach: () => reach(isAttended), logger });
     return NotebookKernels.open({
       ...kernels,
       folder,
@@ -295,7 +293,6 @@ export class NotebookHost implements AsyncDisposable {
       ...this.#options,
       ...windowLimits,
       token: this.#token,
-      codes: this.#codes,
       uiFolder,
       logger: this.#logger,
       onWindow: (socket) => {

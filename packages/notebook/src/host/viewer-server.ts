@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { EntryCodes } from '@notebridge/kit/entry-codes';
+import { EntryGate } from '@notebridge/kit/entry-gate';
 import type { Logger } from '@notebridge/kit/logger';
 import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
@@ -13,8 +13,6 @@ import { openPort } from './open-port.js';
 
 export interface ViewerServerOptions extends WindowAccess {
   token: string;
-  /** Those that are exchanged for the token. */
-  codes: EntryCodes;
   /** The folder of the UI's files. */
   uiFolder: string;
   /** Default 32. */
@@ -40,6 +38,7 @@ export class ViewerServer {
   readonly #webSockets: WebSocketServer;
   readonly #sockets = new Set<Socket>();
   readonly #connections: BoundedConnections;
+  readonly #gate: EntryGate;
   readonly #origins: ReadonlySet<string>;
   #hosts: ReadonlySet<string> = new Set();
   #servers: Server[] = [];
@@ -50,6 +49,7 @@ export class ViewerServer {
   private constructor(options: ViewerServerOptions, answerAsset: AnswerAsset) {
     this.#options = options;
     this.#answerAsset = answerAsset;
+    this.#gate = new EntryGate({ typed: options.typedCodes });
     this.#origins = new Set(options.allowOrigins ?? []);
     this.#connections = options.connections ?? boundedConnections(maxConnections);
     // `closeTimeout` is missing in the types of ws.
@@ -77,6 +77,11 @@ export class ViewerServer {
 
   get port(): number {
     return this.#port;
+  }
+
+  /** A code for an address, which is exchanged for the token once, within so many milliseconds. */
+  issueCode(lifeMs?: number): string {
+    return this.#gate.issue(lifeMs);
   }
 
   /** Frees the port. Open windows are closed by their opener; what is left is cut. */
@@ -127,10 +132,10 @@ export class ViewerServer {
   }
 
   #enter(request: IncomingMessage, response: ServerResponse): void {
-    const { codes, token, logger } = this.#options;
+    const { token, logger } = this.#options;
     const later = (answer: () => void) => this.#slowDown(answer, () => response.destroy());
     const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was refused: ${why}.` });
-    answerEntry(request, response, { codes, token, origins: this.#origins, later, onRefused }).catch((error: unknown) => {
+    answerEntry(request, response, { gate: this.#gate, token, origins: this.#origins, later, onRefused }).catch((error: unknown) => {
       logger.debug('An entry failed.', { error: String(error) });
       response.destroy();
     });

@@ -177,7 +177,7 @@ describe('reports', () => {
 });
 
 describe('interrupt', () => {
-  test('is repeated once, then Python is restarted', async () => {
+  test('is repeated once, then Python is restarted', { tags: ['P-104'] }, async () => {
     await start();
     const cell = kernel.execute('loop', { onOutput });
     const behind = kernel.execute('2', { onOutput });

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { HostError } from '../host/host-error.js';
@@ -6,8 +7,9 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { KernelTools } from '../kernel/kernel-tools.js';
 import { createNodeKernel } from '../kernel/node-kernel.js';
 import { parseAllowedServers } from '../relay/allowed-servers.js';
+import { assertMayBeGiven, assertMayBeWritten } from '../sandbox/given-folder.js';
 import { openSandbox } from '../sandbox/sandbox.js';
-import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
+import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 import type { FoundKernel } from './found-kernel.js';
 import type { PyodideReach } from './pyodide-reach.js';
 
@@ -16,10 +18,11 @@ export interface CreateKernelOptions {
   folder: string;
   tools?: KernelTools | undefined;
   sandbox: SandboxMode;
-  /** See `NotebookHostOptions`, as the next two. */
+  /** See `NotebookHostOptions`, as the next three. */
   files?: FolderAccess | undefined;
   allowNet?: readonly string[] | undefined;
   ours?: readonly string[] | undefined;
+  runs?: readonly RunPlace[] | undefined;
   /** What Pyodide's code reaches. */
   reach: () => PyodideReach;
   logger?: Logger | undefined;
@@ -27,15 +30,27 @@ export interface CreateKernelOptions {
 
 /** The kernel of what was found, not started. Rejects with `sandbox_unavailable` where what code may reach would not be kept. */
 export async function createFoundKernel({ launch }: FoundKernel, options: CreateKernelOptions): Promise<Kernel> {
-  const { folder, tools, sandbox, files, allowNet = [], ours, reach, logger } = options;
+  const { folder, tools, sandbox, files, allowNet = [], ours, runs, reach, logger } = options;
   if (!launch) {
     const { folder: read, servers } = reach();
     return createNodeKernel({ tools, sandbox, logger, allowNet: servers, folder: read === undefined ? undefined : { folder: read, ours } });
   }
   if (files !== undefined) await assertKept(`--files ${files}`, sandbox);
+  if (files === 'rw') assertWritable(folder, options);
   assertServers(allowNet);
   if (allowNet.length > 0) await assertKept(`--allow-net ${allowNet.join(',')}`, sandbox);
-  return createJupyterKernel({ ...launch, folder, tools, sandbox, files, allowNet, ours });
+  return createJupyterKernel({ ...launch, folder, tools, sandbox, files, allowNet, ours, runs });
+}
+
+/** Now, and not when the kernel starts. */
+function assertWritable(folder: string, { ours = [], runs = [] }: Pick<CreateKernelOptions, 'ours' | 'runs'>): void {
+  try {
+    const real = realpathSync(folder);
+    assertMayBeGiven(real, ours);
+    assertMayBeWritten(real, { ours, runs });
+  } catch (error) {
+    throw new HostError('kernel_unusable', messageOf(error));
+  }
 }
 
 function assertServers(allowNet: readonly string[]): void {

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { writtenFolderOf } from '../sandbox/written-folders.js';
 import { type EnvironmentFacts, readEnvironment } from './environment.js';
 import { homeOf, type Variables } from './jupyter-folders.js';
 import { readSmallFile } from './small-file.js';
@@ -48,7 +49,8 @@ export function findFolderEnvironments(folder: string, env: Variables = process.
 
 function environmentsIn(project: string, env: Variables): FolderEnvironment[] {
   const folders = names.map((name) => join(project, name));
-  const named = condaEnvironmentNamedIn(project, env);
+  // A name is no place: code that may write it would choose among all environments of the user.
+  const named = writtenFolderOf(project) === undefined ? condaEnvironmentNamedIn(project, env) : undefined;
   const all = named === undefined ? folders : [...folders, named];
   return all.flatMap((folder) => {
     const environment = readEnvironment(folder);

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { parse } from 'node:path';
 import { takeSitePackages } from '../sandbox/site-packages.js';
+import { environmentOutside } from '../sandbox/written-folders.js';
+import { writtenFolderOfPython } from '../sandbox/written-python.js';
 
 /** What a Python says of itself. */
 export interface InterpreterFacts {
@@ -54,14 +56,17 @@ const timeoutMs = 20_000;
 const maxCharacters = 100_000;
 
 /**
- * Runs a Python to ask what it has. Only for one that may run: never for one that was merely found in a folder. It begins in the root
- * folder, so that nothing of the working directory can be imported, and no code of a project that its path files or `PYTHONPATH` name.
+ * Runs a Python to ask what it has. Only for one that may run: never for one that was merely found in a folder; one that code in a sandbox
+ * may have written is not run. It begins in the root folder, so that nothing of the working directory can be imported, and no code of a
+ * project that its path files or `PYTHONPATH` name.
  */
-export function lookAtInterpreter(python: string, env: NodeJS.ProcessEnv = process.env): Promise<InterpreterLook> {
+export async function lookAtInterpreter(python: string, env: NodeJS.ProcessEnv = process.env): Promise<InterpreterLook> {
+  const written = writtenFolderOfPython(python);
+  if (written !== undefined) return { fault: `code in a sandbox may write to "${written}", so nothing there is run outside of one` };
   return new Promise((resolve) => {
     const child = spawn(python, ['-B', '-E', '-S', '-c', program], {
       cwd: parse(process.cwd()).root,
-      env,
+      env: environmentOutside(env),
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: timeoutMs,
       killSignal: 'SIGKILL',

@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findProgram } from '../sandbox/find-program.js';
+import { writtenFolderOf } from '../sandbox/written-folders.js';
+import { writtenFolderOfPython } from '../sandbox/written-python.js';
 import { shellWord } from './advice.js';
 import { isExecutable, pythonOf, readEnvironment } from './environment.js';
 import { type FolderFindings, findFolderEnvironments, realPath } from './folder-environments.js';
@@ -79,6 +81,7 @@ export class KernelFinder {
         return {
           ...pythonKernel(python, `Python ${version} (${name})`, version),
           source: 'folder',
+          ...toWritten(python),
           trust: { folder: project, question: `This folder has its own Python (${name}). Use it? It will run code of this folder.` },
           ...(problem ? { problem } : { launch: { python } }),
         };
@@ -149,6 +152,8 @@ export class KernelFinder {
   }
 
   async #judged(python: string, nameOf: (version: string) => string, source: FoundKernel['source']): Promise<FoundKernel> {
+    const { written } = toWritten(python);
+    if (written !== undefined) return { ...this.#judgedByFiles(python, nameOf, written), source, written };
     const look = await this.#lookAt(python);
     const version = 'fault' in look ? '' : look.version;
     const problem = judgeLook(python, look, this.#machine);
@@ -156,12 +161,26 @@ export class KernelFinder {
     return { ...pythonKernel(python, nameOf(version), version), source, ...(problem ? { problem } : launch) };
   }
 
+  /** What code may have written is data: it says what it has without being run. */
+  #judgedByFiles(python: string, nameOf: (version: string) => string, written: string): Omit<FoundKernel, 'source'> {
+    const environment = readEnvironment(dirname(dirname(python)));
+    const version = environment?.version ?? '';
+    const unknown = {
+      reason: `code in a sandbox may write to "${written}", so it is not run to be looked at, and it is no environment, whose files say what it has`,
+      fix: `notebridge grants files --withdraw ${shellWord(written)}   # if you trust what stands there now`,
+    };
+    const problem = environment === undefined ? unknown : judgeEnvironment(environment, this.#machine);
+    return { ...pythonKernel(python, nameOf(version), version), ...(problem ? { problem } : { launch: { python } }) };
+  }
+
   async #readSpecs(): Promise<FoundKernel[]> {
     const active = this.#activePrefix();
     const onPath = await this.onPath();
     const look = onPath?.source === 'path' && onPath.path !== undefined ? await this.#lookAt(onPath.path) : undefined;
     const prefixes = [active, look && 'prefix' in look ? look.prefix : undefined].filter((prefix) => prefix !== undefined);
-    const specs = readKernelspecs(jupyterKernelFolders({ env: this.#env, prefixes, systemFolders: this.#systemFolders }));
+    const folders = jupyterKernelFolders({ env: this.#env, prefixes, systemFolders: this.#systemFolders });
+    // A kernelspec says which program is run: one that code may have written says nothing.
+    const specs = readKernelspecs(folders).filter(({ folder }) => writtenFolderOf(join(folder, 'kernel.json')) === undefined);
     return Promise.all(specs.map((spec) => this.#judgeSpec(spec)));
   }
 
@@ -179,14 +198,14 @@ export class KernelFinder {
           };
     const found = { id, displayName, language, version: '', source: 'kernelspec' as const, path, ...trust };
     const judged = isPlainPython(spec) ? await this.#judgePython(spec) : await this.#judgeProgram(spec);
-    return { ...found, ...judged };
+    return { ...found, ...judged, ...toWritten(judged.launch?.python), ...toWritten(pythonOfSpec(spec)) };
   }
 
   async #judgePython(spec: Kernelspec): Promise<Pick<FoundKernel, 'problem' | 'launch' | 'version'>> {
     const python = pythonOfSpec(spec) ?? (await this.#jupyterPython());
     if (python === undefined || !isExecutable(python)) return { version: '', problem: missingProgram(python ?? 'python', spec.name) };
     const environment = readEnvironment(dirname(dirname(python)));
-    // The files say it sooner than a process, and also of an environment in the notebook's folder.
+    // The files say it sooner than a process, and also of an environment in the notebook's folder, or one that code may have written.
     if (environment) {
       const problem = judgeEnvironment(environment, this.#machine);
       return { version: environment.version, ...(problem ? { problem } : { launch: { python } }) };
@@ -237,6 +256,11 @@ export class KernelFinder {
     const problem = { reason: 'this project of uv has no environment yet', fix };
     return { ...pythonKernel(python, 'Python (uv project)'), source: 'folder', problem };
   }
+}
+
+function toWritten(program: string | undefined): { written?: string } {
+  const written = program === undefined ? undefined : writtenFolderOfPython(program);
+  return written === undefined ? {} : { written };
 }
 
 function pythonKernel(

@@ -7,6 +7,7 @@ import type { Actor } from '../model/cell.js';
 import type { SandboxMode } from '../sandbox/spec.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
+import { shellWord } from './advice.js';
 import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
 import { findUsable } from './find-usable.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
@@ -105,8 +106,16 @@ export class NotebookKernels {
       reason,
       isolation: describeIsolation(kernel, { sandbox: this.#terms.sandbox, layers: this.kernel.layers, reach: () => this.#reach }),
       proposal: asks?.trust ? { id: asks.id, question: asks.trust.question, folder: asks.trust.folder } : null,
-      notice: notice ?? null,
+      notice: [notice, this.#writtenNotice].filter((text) => text !== undefined).join(' ') || null,
     };
+  }
+
+  get #writtenNotice(): string | undefined {
+    const { written } = this.#decision.kernel;
+    if (written === undefined) return undefined;
+    const inside =
+      this.#terms.sandbox === 'off' ? 'The sandbox was switched off all the same.' : 'So it runs in a sandbox, where one works.';
+    return `Code in a sandbox may write to "${written}", where this Python lies. ${inside} To take that right back, and trust what stands there: notebridge grants files --withdraw ${shellWord(written)}`;
   }
 
   /** For agents: what the code is, and can do. */
@@ -217,12 +226,14 @@ function namesNone({ kernelspec, language_info }: JsonObject): boolean {
 }
 
 function termsFor(
-  { id }: FoundKernel,
+  { id, written }: FoundKernel,
   { sandbox, isConfined }: Pick<NotebookKernelsOptions, 'sandbox' | 'isConfined'>,
   isAttended: boolean,
 ): KernelTerms {
   if (sandbox !== undefined || id === pyodideKernel.id) return { sandbox: sandbox ?? 'auto', isAttended };
   if (isConfined) return { sandbox: 'require', isAttended };
+  // Where no sandbox works it runs as before, and says so.
+  if (written !== undefined) return { sandbox: 'auto', isAttended };
   return { sandbox: isAttended ? 'off' : 'auto', isAttended };
 }
 

@@ -19,6 +19,10 @@ const maxTailCharacters = 16 * 1024;
 /** An error is always kept, and a cell never holds more of one than this of its message and of its traceback. */
 const maxErrorBytes = 64 * 1024;
 
+/** The note names no more types than a person reads, and none that is a text of its own. */
+const maxNamedParts = 20;
+const maxNameCharacters = 100;
+
 /** What was left out of a cell's outputs, so that a note can say so. */
 export class LeftOut {
   #streamBytes = 0;
@@ -34,8 +38,9 @@ export class LeftOut {
   }
 
   addPart(what: string, bytes: number): void {
-    const { count, bytes: before } = this.#parts.get(what) ?? { count: 0, bytes: 0 };
-    this.#parts.set(what, { count: count + 1, bytes: before + bytes });
+    const name = this.#parts.has(what) || (this.#parts.size < maxNamedParts && what.length <= maxNameCharacters) ? what : 'other types';
+    const { count, bytes: before } = this.#parts.get(name) ?? { count: 0, bytes: 0 };
+    this.#parts.set(name, { count: count + 1, bytes: before + bytes });
   }
 
   /** The last lines of the printed text that was left out; empty if none was. */
@@ -69,25 +74,24 @@ export function fitBundle(
   maxBytes: number,
   leftOut: (what: string, bytes: number) => void,
 ): { bundle: MimeBundle; bytes: number } {
-  const fitting: [string, unknown][] = [];
+  const parts = keysOf(bundle).map((type) => ({ type, value: bundle[type], bytes: valueBytes(bundle[type]) }));
+  const fitting = new Map<string, unknown>();
   let total = 0;
   // Small ones first: the plain text of a huge table is worth keeping.
-  for (const type of [...keysOf(bundle)].sort((a, b) => valueBytes(bundle[a]) - valueBytes(bundle[b]))) {
-    const value = bundle[type];
-    const bytes = valueBytes(value);
+  for (const { type, value, bytes } of parts.toSorted((a, b) => a.bytes - b.bytes)) {
     if (total + bytes <= maxBytes) {
-      fitting.push([type, value]);
+      fitting.set(type, value);
       total += bytes;
     } else if (type === 'text/plain' && typeof value === 'string') {
       const cut = cutToBytes(value, maxBytes - total);
       leftOut(type, bytes - utf8Length(cut));
       if (cut === '') continue;
-      fitting.push([type, cut]);
+      fitting.set(type, cut);
       total += utf8Length(cut);
     } else leftOut(type, bytes);
   }
-  const order = keysOf(bundle);
-  return { bundle: toObject(fitting.sort(([a], [b]) => order.indexOf(a) - order.indexOf(b))), bytes: total };
+  const kept = parts.filter(({ type }) => fitting.has(type)).map(({ type }) => [type, fitting.get(type)] as const);
+  return { bundle: toObject(kept), bytes: total };
 }
 
 /** An error that a cell can keep whatever its budget: the message cut, the middle of the traceback left out. */

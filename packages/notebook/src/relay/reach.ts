@@ -1,7 +1,8 @@
 import { lookup as lookUpName } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
+import { classOfAddress } from '@notebridge/kit/address-class';
 import { parseAllowedServers } from './allowed-servers.js';
-import { isElsewhere, isPublicAddress } from './public-address.js';
+import { isElsewhere } from './own-networks.js';
 
 /** For tests, whose servers are on loopback: how names are looked up, which addresses may be connected to, and whom TLS trusts besides. */
 export interface RelaySeam {
@@ -51,7 +52,7 @@ export function createReach(allow: readonly string[], { lookup = lookUpAll, mayC
 }
 
 function isOutside(address: string): boolean {
-  return isPublicAddress(address) && isElsewhere(address);
+  return classOfAddress(address) === 'public' && isElsewhere(address);
 }
 
 function inwards(host: string, address: string): RelayRefusal {

@@ -17,9 +17,8 @@ const nobody = '65534';
 
 /** The arguments of bubblewrap (0.8 or later). `systemFiles` are readable as well. */
 export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly string[]): string[] {
-  const { command, readable, folder, network = false, programs = false, mounts = [], hidden = [], kept = [], relay } = spec;
-  const visible = [...systemFiles, command[0], ...readable, ...kept];
-  const binds = toBinds(visible, [...findPinned([...visible, ...hidden], mounts), ...mounts]);
+  const { command, folder, network = false, programs = false, hidden = [], relay } = spec;
+  const binds = bindsOf(spec, systemFiles);
   return [
     '--unshare-all',
     ...(network ? ['--share-net'] : []),
@@ -48,6 +47,18 @@ export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly s
     ...(programs ? reaper : []),
     ...command,
   ];
+}
+
+function bindsOf({ command, readable, mounts = [], hidden = [], kept = [] }: SandboxSpec, systemFiles: readonly string[]): Mount[] {
+  const visible = [...systemFiles, command[0], ...readable, ...kept];
+  return toBinds(visible, [...findPinned([...visible, ...hidden], mounts), ...mounts]);
+}
+
+/** What is mounted below a folder that may be written to, each of which keeps something from being written or seen. */
+export function findBoundBelow(spec: SandboxSpec, systemFiles: readonly string[]): string[] {
+  const writable = (spec.mounts ?? []).filter(({ access }) => access === 'rw');
+  const bound = [...bindsOf(spec, systemFiles).map(({ path }) => path), ...(spec.hidden ?? [])];
+  return bound.filter((path) => writable.some((folder) => path.startsWith(`${folder.path}/`)));
 }
 
 /**

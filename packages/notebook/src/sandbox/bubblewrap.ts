@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { firstFileFd, infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
+import { findBoundBelow, firstFileFd, infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
 import { createControlGroups } from './control-groups.js';
 import { inheritedDescriptors } from './descriptors.js';
 import { findLinuxFaults, toExpected } from './facts.js';
@@ -11,6 +11,7 @@ import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
 import { startProgram } from './start-program.js';
 import { findSystemFiles, writtenFiles } from './system-files.js';
 import { watchBounds } from './watch-bounds.js';
+import { watchMounts } from './watch-mounts.js';
 
 const pidTimeoutMs = 1000;
 
@@ -33,7 +34,8 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
       write(child, seccompFd, filter);
       if (programs) for (const [index, [, text]] of writtenFiles.entries()) write(child, firstFileFd + index, text);
       const pid = readPid(child.stdio[infoFd] as Duplex);
-      return { child, pid, gone, ...(programs ? { breach: watchBounds(child, pid, spec, groups) } : {}) };
+      const findLost = watchMounts(spec, findBoundBelow(spec, systemFilesOf(spec)));
+      return { child, pid, gone, ...(programs ? { breach: watchBounds(child, pid, spec, { groups, findLost }) } : {}) };
     },
     async findFaults({ pid }, spec) {
       // It was reported before the program began, which has returned by now.

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { originOf } from '@notebridge/kit/find-written';
 import { maxTemporaryBytesOf } from './limits.js';
 import type { SandboxSpec } from './spec.js';
 import { devices, temporaryFolders, terminals, writtenFiles } from './system-files.js';
+import { writtenFolderOf } from './written-folders.js';
 
 /** What may be mounted besides `/` and `/proc`, and how. */
 export interface Expected {
@@ -80,7 +82,7 @@ function findSharedNamespaces(pid: number, network: boolean): string[] {
     .map((kind) => `it shares our ${kind} namespace`);
 }
 
-interface MountPoint {
+export interface MountPoint {
   path: string;
   /** Which file system, and which folder of it. */
   device: string;
@@ -91,7 +93,7 @@ interface MountPoint {
   options: string[];
 }
 
-function parseMounts(text: string): MountPoint[] {
+export function parseMounts(text: string): MountPoint[] {
   return lines(text).map((line) => {
     const [front = '', back = ''] = line.split(' - ');
     const [, , device = '', root = '', point = '', mount = ''] = front.split(' ');
@@ -135,6 +137,19 @@ function findMounts(mounts: readonly MountPoint[], expected: Expected): string[]
  * there, not what a link led to at that moment.
  */
 function findSwapped(seen: ReadonlyMap<string, MountPoint>, { visible, writable }: Expected): string[] {
+  // The same of what another kernel may write to, where this one may not.
+  const others = visible.filter((path) => seen.has(path) && writtenFolderOf(path) !== undefined);
+  const swapped = others
+    .filter((path) => originOf(path) !== toOrigin(seen.get(path)))
+    .map((path) => `"${path}" is not what its folder has there`);
+  return [...swapped, ...findSwappedBelow(seen, { visible, writable })];
+}
+
+function toOrigin(mount: MountPoint | undefined): string {
+  return `${mount?.device}:${mount?.root}`;
+}
+
+function findSwappedBelow(seen: ReadonlyMap<string, MountPoint>, { visible, writable }: Pick<Expected, 'visible' | 'writable'>): string[] {
   return writable.flatMap((folder) => {
     const mount = seen.get(folder);
     if (!mount) return [];

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { findFileDoors } from './file-doors.js';
+import { assertMayBeGiven, assertMayBeWritten } from './given-folder.js';
 import { findHiddenPlaces } from './hidden-places.js';
 import { findKernelspecPlaces, userDataFolder } from './kernelspec-places.js';
 import { outermost } from './outermost.js';
 import { findPythonPlaces } from './python-places.js';
-import type { FolderAccess, Mount, SandboxSpec } from './spec.js';
+import type { FolderAccess, Mount, RunPlace, SandboxSpec } from './spec.js';
 import { homeInside } from './system-files.js';
+import { leadsOutOfWritten, recordWritten } from './written-folders.js';
 
 export interface KernelSpecOptions {
   /** An interpreter, by absolute path. It is run, outside, to be asked where its modules are: one that is trusted. */
@@ -25,6 +25,8 @@ export interface KernelSpecOptions {
   readonly readable?: readonly string[] | undefined;
   /** Where this program keeps its state, tokens and logs: never visible. */
   readonly ours?: readonly string[] | undefined;
+  /** What this program runs or imports, as its config names it: code may not write there. */
+  readonly runs?: readonly RunPlace[] | undefined;
   readonly maxDataBytes?: number | undefined;
 }
 
@@ -33,21 +35,25 @@ export interface KernelSpecOptions {
  * one of the system's, the home folder and what is above it, one that keys are kept in.
  */
 export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxSpec> {
-  const { python, args, files = 'none', kernelName, readable = [], ours = [], maxDataBytes } = options;
-  const places = await findPythonPlaces(python);
+  const { python, args, files = 'none', kernelName, readable = [], ours = [], runs = [], maxDataBytes } = options;
   const folder = files === 'none' ? undefined : realpathSync(options.folder);
+  if (folder !== undefined) assertMayBeGiven(folder, ours);
+  const writable = files === 'rw' ? folder : undefined;
+  if (writable !== undefined) assertMayBeWritten(writable, { ours, runs });
+  const places = await findPythonPlaces(python, writable);
   const mounts: Mount[] = folder === undefined || files === 'none' ? [] : [{ path: folder, access: files }];
   const kernels = findKernelFolders();
   // What the person edits in the folder is not the environment.
   const others = places.others.filter((path) => folder === undefined || !`${path}/`.startsWith(`${folder}/`));
   const ofKernel = kernelName === undefined ? [] : await findKernelspecPlaces(kernelName, places.prefix);
-  const shown = [...new Set([...places.own, ...others, ...readable, ...kernels, ...ofKernel])];
-  if (folder !== undefined) assertMayBeGiven(folder, ours);
+  const named = [...places.own, ...others, ...readable, ...kernels, ...ofKernel];
+  const shown = [...new Set(named.filter((path) => !leadsOutOfWritten(path) || places.own.includes(path)))];
   // A link of the folder is there with the folder, and what it leads to is shown by its own path.
   const direct = shown.filter((path) => folder === undefined || !isLinkBelow(folder, path));
-  if (folder !== undefined && files === 'rw') assertKeepsPython(folder, shown, direct);
+  if (writable !== undefined && shown.includes(writable)) throw isItsEnvironment(writable);
+  if (writable !== undefined) await recordWritten(writable);
   return {
-    command: [files === 'rw' ? toRealEnvironment(places) : places.executable, ...args],
+    command: [writable !== undefined ? toRealEnvironment(places) : places.executable, ...args],
     readable: direct,
     folder: folder ?? homeInside,
     programs: true,
@@ -56,7 +62,7 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
       ...findHiddenPlaces([...mounts.map(({ path }) => path), ...shown], ours),
       ...findFileDoors(mounts.map(({ path }) => path)),
     ]),
-    kept: files === 'rw' && folder !== undefined ? findKept(folder) : [],
+    kept: writable === undefined ? [] : findKept(writable),
     environment: environmentOf(places.prefix, places.userBase, kernels),
     ...(maxDataBytes === undefined ? {} : { maxDataBytes }),
   };
@@ -72,26 +78,9 @@ function findKept(folder: string): string[] {
   const environments = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && ['pyvenv.cfg', 'conda-meta'].some((mark) => existsSync(join(folder, entry.name, mark))))
     .map(({ name }) => name);
-  return [
-    ...environments,
-    '.git',
-    '.vscode',
-    '.idea',
-    '.devcontainer',
-    '.husky',
-    '.envrc',
-    '.mcp.json',
-    'mcp.json',
-    ...findOurselves(folder),
-  ]
+  return [...environments, '.git', '.vscode', '.idea', '.devcontainer', '.husky', '.envrc', '.mcp.json', 'mcp.json']
     .map((name) => join(folder, name))
     .filter((path) => existsSync(path) && realpathSync(path) === path);
-}
-
-/** This program, where it is installed in the folder (`node_modules`): what the next start would run. */
-function findOurselves(folder: string): string[] {
-  const own = [process.execPath, fileURLToPath(import.meta.url)].map((path) => realpathSync(path));
-  return own.filter((path) => path.startsWith(`${folder}/`)).map((path) => path.slice(folder.length + 1).split('/')[0] ?? '');
 }
 
 /** Kernels that the user has installed are found there; their files name the programs to start. */
@@ -112,48 +101,11 @@ function environmentOf(prefix: string, userBase: string | undefined, kernels: re
   };
 }
 
-const ofSystem = ['/usr', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/proc', '/sys', '/dev', '/run', '/var', '/boot', '/nix', '/gnu'];
-
-/** As the variable has it, and as the system does. */
-function findHomes(): string[] {
-  const ofSystem = () => {
-    try {
-      return userInfo().homedir;
-    } catch {
-      // A user without a name, as in many a container.
-      return '';
-    }
-  };
-  return [homedir(), ofSystem()].filter((path) => existsSync(path)).map((path) => realpathSync(path));
-}
-
 function isLinkBelow(folder: string, path: string): boolean {
   return path.startsWith(`${folder}/`) && realpathSync(path) !== path;
 }
 
-/** What is started outside at the next start has to be what it is now. */
-function assertKeepsPython(folder: string, shown: readonly string[], direct: readonly string[]): void {
-  if (shown.includes(folder)) throw notToWrite(folder, 'it is the environment of its Python');
-  const link = shown.find((path) => !direct.includes(path));
-  if (link !== undefined) throw notToWrite(folder, `its Python is found by the link "${link}", which code could replace`);
-}
-
-function notToWrite(folder: string, reason: string): Error {
+function isItsEnvironment(folder: string): Error {
+  const reason = 'it is the environment of its Python';
   return new Error(`"--files rw" cannot give "${folder}" to the kernel: ${reason}. Choose a Python by a path outside, or use "--files ro"`);
-}
-
-/** Throws for a folder, by its real path, that no kernel is given: `/`, one of the system's, one that keys are kept in. */
-export function assertMayBeGiven(folder: string, ours: readonly string[]): void {
-  const because = (reason: string) =>
-    new Error(
-      `"--files" cannot give "${folder}" to the kernel: ${reason}. Move the notebook to a folder of its own, or use "--files none"`,
-    );
-  if (folder === '/') throw because('it is the whole machine');
-  if (ofSystem.includes(folder)) throw because('it is one of the system');
-  // What runs by itself and what has keys are in too many places there, and a file that is replaced cannot be kept covered.
-  const home = findHomes().find((path) => `${path}/`.startsWith(`${folder}/`));
-  if (home !== undefined)
-    throw because(`${folder === home ? 'it is' : 'below it is'} your home folder, with your keys and what your shell runs`);
-  const keys = findHiddenPlaces(['', homedir()], ours).find((path) => folder === path || folder.startsWith(`${path}/`));
-  if (keys !== undefined) throw because(`"${keys}" is never shown to a kernel, since keys or tokens are kept there`);
 }

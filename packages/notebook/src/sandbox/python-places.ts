@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, isAbsolute, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { outermost } from './outermost.js';
+import { findLinks } from './program-links.js';
 import { takeSitePackages } from './site-packages.js';
+import { environmentOutside, leadsOutOfWritten } from './written-folders.js';
+import { findWrittenPlaces, writtenFolderOfPython } from './written-python.js';
 
 const timeoutMs = 20_000;
 
@@ -33,11 +36,14 @@ json.dump({"executable": sys.executable, "prefix": sys.prefix, "own": given(own)
 `;
 
 /**
- * Asks an interpreter, which is run for that and has to be one that is trusted. Rejects with what it said if it is none. A place above the
- * home folder is left out: it would show everything.
+ * Asks an interpreter, which is run for that and has to be one that is trusted; one that code may have written is known by its files alone.
+ * `given`: a folder that code is about to be given. Rejects with what it said if it is none. A place above the home folder is left out: it would show everything.
  */
-export async function findPythonPlaces(python: string): Promise<PythonPlaces> {
-  const { stdout } = await promisify(execFile)(python, ['-B', '-E', '-S', '-c', question], { cwd: '/', timeout: timeoutMs }).catch(
+export async function findPythonPlaces(python: string, given?: string): Promise<PythonPlaces> {
+  const written = writtenFolderOfPython(python, given);
+  if (written !== undefined) return findWrittenPlaces(python, written);
+  const options = { cwd: '/', timeout: timeoutMs, env: environmentOutside(process.env) };
+  const { stdout } = await promisify(execFile)(python, ['-B', '-E', '-S', '-c', question], options).catch(
     (error: { stderr?: string; message: string }) => {
       throw new Error(`"${python}" does not run as a Python: ${error.stderr?.trim() || error.message}`);
     },
@@ -61,7 +67,8 @@ export async function findPythonPlaces(python: string): Promise<PythonPlaces> {
 /** Each path, and what it really is. */
 function toReadable(paths: readonly string[]): string[] {
   const home = `${homedir()}/`;
-  const all = [...new Set(paths.flatMap((path) => [path, toRealPath(path)]))];
+  const believed = paths.filter((path) => !leadsOutOfWritten(path));
+  const all = [...new Set(believed.flatMap((path) => [path, toRealPath(path)]))];
   const fit = all.filter((path): path is string => path !== undefined && isThere(path) && path !== '/' && !home.startsWith(`${path}/`));
   return outermost(fit);
 }
@@ -85,27 +92,6 @@ function leadsOut(program: string, prefix: string): boolean {
     path = next;
   }
   return false;
-}
-
-/**
- * A program of an environment is often a link to a link, and folders on its path may be links as well: each path that is looked through on
- * the way, or its environment. Never the folder that is the link, which may hold more than the person has named.
- */
-function findLinks(program: string): string[] {
-  const found: string[] = [];
-  for (let path = program, count = 0; count < 40; count++) {
-    const folder = dirname(path);
-    found.push(basename(folder) === 'bin' ? dirname(folder) : path);
-    const link = firstLinkOn(path);
-    if (link === undefined) return found;
-    path = resolve(dirname(link), readlinkSync(link)) + path.slice(link.length);
-  }
-  return found;
-}
-
-function firstLinkOn(path: string): string | undefined {
-  const parts = path.split('/');
-  return parts.map((_, index) => parts.slice(0, index + 1).join('/')).find((above) => above !== '' && lstatSync(above).isSymbolicLink());
 }
 
 function toRealPath(path: string): string | undefined {

@@ -10,6 +10,15 @@ export type SandboxMode = 'require' | 'auto' | 'off';
 /** What code gets of the folder of its notebook in a sandbox: nothing, its files to read, or to write as well. */
 export type FolderAccess = 'none' | 'ro' | 'rw';
 
+/** Something that this program runs, imports or takes as configuration. */
+export interface RunPlace {
+  readonly path: string;
+  /** In words for people: `the program of the server "github"`. */
+  readonly what: string;
+  /** Of a folder all that is in it. Default false. */
+  readonly isFolder?: boolean | undefined;
+}
+
 /** A folder of the machine that a program gets at the same path, with what is below. */
 export interface Mount {
   readonly path: string;

@@ -7,6 +7,12 @@ import type { SandboxedProcess, SandboxSpec } from './spec.js';
 /** A fork bomb makes some thousand processes in this time, where Linux does not bound them; it ends them all at once with the first one. */
 const everyMs = 100;
 
+export interface WatchOptions {
+  groups?: Pick<ControlGroups, 'hasOverflowed'> | undefined;
+  /** Why the first process is no longer kept from what it was kept from. */
+  findLost?: ((first: number) => string | undefined) | undefined;
+}
+
 /**
  * Bounds that Linux sets for each process only, or not for root: processes and threads, and the memory of all together. Looks from
  * outside, and ends the first process beyond one, which ends all. Returns what tells why. Where `groups` hold them as well, they hold
@@ -16,7 +22,7 @@ export function watchBounds(
   child: SandboxedProcess['child'],
   pid: Promise<number | undefined>,
   spec: SandboxSpec,
-  groups?: Pick<ControlGroups, 'hasOverflowed'>,
+  { groups, findLost }: WatchOptions = {},
 ): () => string | undefined {
   let breach: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -39,7 +45,7 @@ export function watchBounds(
     if (groups?.hasOverflowed()) return endForMemory(first, groupBoundsOf(spec).bytes);
     const found = count(first);
     if (!found) return;
-    const reason = judge(found, spec);
+    const reason = judge(found, spec) ?? findLost?.(first);
     if (reason !== undefined) return end(first, reason);
     if (found.bytes <= maxDataBytesOf(spec) || isMeasuring) return;
     isMeasuring = true;

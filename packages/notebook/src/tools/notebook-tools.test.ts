@@ -161,7 +161,7 @@ describe('the tools', () => {
     expect(lines).toEqual(['one', 'three']);
   });
 
-  it('interrupt the kernel when the call is cancelled', { tags: ['deep'] }, async () => {
+  it('interrupt the kernel when the call is cancelled', { tags: ['P-104'] }, async () => {
     const { session, call } = open(['forever()']);
     const stop = new AbortController();
     const busy = whenBusy(session.kernel);

@@ -1,6 +1,6 @@
 // @module-tag P-197
 
-import { codeLifeMs, EntryCodes } from '@notebridge/kit/entry-codes';
+import { codeLifeMs, EntryCodes, openedLifeMs } from '@notebridge/kit/entry-codes';
 import { describe, expect, it } from 'vitest';
 import { startHost } from './support/hosts.js';
 import { enter, openWindow, refusalOf } from './support/window.js';
@@ -87,6 +87,16 @@ describe('one-time tokens', () => {
     nowMs = codeLifeMs + 1;
     expect(codes.redeem(late)).toBe('expired');
     expect(codes.redeem('made up')).toBe('unknown');
+  });
+
+  it('end after a minute where a browser is started with them', () => {
+    let nowMs = 0;
+    const codes = new EntryCodes(() => nowMs);
+    const [early, late] = [codes.issue(openedLifeMs), codes.issue(openedLifeMs)];
+    nowMs = 60_000;
+    expect(codes.redeem(early)).toBe('good');
+    nowMs = 60_001;
+    expect(codes.redeem(late)).toBe('expired');
   });
 
   it('are remembered up to a number', () => {

@@ -77,7 +77,7 @@ describe('with nothing unsaved here', () => {
     expect(await readFile(store.path, 'utf8')).toBe(text);
   });
 
-  it('waits for the rest of a file that is written piece by piece', async () => {
+  it('waits for the rest of a file that is written piece by piece', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     const text = (await readFile(store.path, 'utf8')).replace('a = 1', 'a = 2');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -128,7 +128,7 @@ describe('with unsaved changes here', () => {
     expect(await pythonVerdicts([text])).toEqual([undefined]);
   });
 
-  it('finds the change before it saves, also when nobody tells of it', async () => {
+  it('finds the change before it saves, also when nobody tells of it', { tags: ['deep'] }, async () => {
     const store = await openLetters({ timing: slow });
     store.document.update('a', 'a = "mine"', { by: ann });
     await writeFile(store.path, (await readFile(store.path, 'utf8')).replace('b = 1', 'b = 2'));
@@ -198,7 +198,7 @@ describe('a file that is gone', () => {
     expect(await readFile(store.path, 'utf8')).toContain('a = 2');
   });
 
-  it('let go of, it is written only when a person saves', async () => {
+  it('let go of, it is written only when a person saves', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     await rm(store.path);
     await stateOf(store, 'conflict');
@@ -212,7 +212,7 @@ describe('a file that is gone', () => {
     expect(await readFile(store.path, 'utf8')).toContain('a = 2');
   });
 
-  it('is no conflict if it is back at once, as git does it, and none any more if it comes back later', async () => {
+  it('is no conflict if it is back at once, as git does it, and none any more if it comes back later', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     const text = await readFile(store.path, 'utf8');
     const states: string[] = [];

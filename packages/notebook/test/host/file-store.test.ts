@@ -197,6 +197,25 @@ describe('the lock', () => {
     await openStore({ path: join(folder, 'b.ipynb') });
   });
 
+  it.each([
+    ['a link', (lock: string) => symlink('/dev/zero', lock)],
+    ['a folder', (lock: string) => mkdir(lock)],
+    ['nothing', async () => {}],
+  ])(
+    '%s in its place, put there while the notebook is open, keeps it from being closed by nothing',
+    { tags: ['P-656'] },
+    async (_, place) => {
+      const path = join(await temporaryFolder(), 'a.ipynb');
+      const lock = `${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`;
+      const store = await openStore({ path });
+      store.document.insert(0, { type: 'raw', source: 'kept' }, { by: ann });
+      await rm(lock);
+      await place(lock);
+      await store.close();
+      expect(await readFile(path, 'utf8')).toContain('kept');
+    },
+  );
+
   it('a process that holds the lock is named, until it is killed', { tags: ['P-101'] }, async () => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const child = startProgram(process.execPath, [await bundle('./edit-and-save.ts'), path]);

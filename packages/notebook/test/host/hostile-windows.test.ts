@@ -109,7 +109,7 @@ describe('a window that sends', () => {
     expect(await until(() => window.closed)).toMatchObject({ code: 1008 });
   });
 
-  it('a flood is read slowly, while others are served', async () => {
+  it('a flood is read slowly, while others are served', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { requestsPerSecond: 100 } });
     const [flood, calm] = [await openWindow(host.url), await openWindow(host.url)];
     const { id } = host.session.document.insert(0, { type: 'code', source: '' }, { by: ann });
@@ -125,7 +125,7 @@ describe('a window that sends', () => {
 });
 
 describe('a window that does not answer', () => {
-  it('pings is dropped', async () => {
+  it('pings is dropped', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { pingMs: 250 } });
     const socket = new WebSocket(
       host.url.replace('http', 'ws').replace('#', 'viewer?').replace('/viewer', '/viewer'),
@@ -140,7 +140,7 @@ describe('a window that does not answer', () => {
     await until(() => host.openWindows === 0);
   });
 
-  it('pings lives on if it does answer', async () => {
+  it('pings lives on if it does answer', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { pingMs: 250 } });
     const window = await openWindow(host.url);
     let pings = 0;
@@ -149,7 +149,7 @@ describe('a window that does not answer', () => {
     expect(window.closed).toBeUndefined();
   });
 
-  it('pings lives on if its answer could not be read, since this process stood still', async () => {
+  it('pings lives on if its answer could not be read, since this process stood still', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { pingMs: 250 } });
     const window = await openWindow(host.url);
     await once(window.socket, 'ping');
@@ -181,6 +181,7 @@ describe('plain HTTP', () => {
     await writeFile(join(folder, 'secret.js'), 'secret');
     await writeFile(join(folder, 'ui', 'index.html'), '<script nonce="__NONCE__" src="/app.js"></script>');
     await writeFile(join(folder, 'ui', 'app.js'), 'app');
+    await writeFile(join(folder, 'ui', 'sandboxed.html'), '<html></html>');
     await writeFile(join(folder, 'ui', 'chunks', 'a.css'), 'css');
     await symlink(join(folder, 'secret.js'), join(folder, 'ui', 'link.js'));
     const host = await startHost({ uiFolder: join(folder, 'ui') });
@@ -210,6 +211,24 @@ describe('plain HTTP', () => {
     expect(again.status).toBe(304);
     expect((await fetch(`${origin}/chunks/a.css`)).status).toBe(200);
     expect(await (await fetch(`${origin}/app.js`, { method: 'HEAD' })).text()).toBe('');
+  });
+
+  it('serves the page in which scripts of outputs run without origin and network', { tags: ['P-235'] }, async () => {
+    const { origin } = await startWithUi();
+    const page = await fetch(`${origin}/sandboxed.html`);
+    expect(page.status).toBe(200);
+    const directives = (page.headers.get('content-security-policy') ?? '').split('; ').map((directive) => directive.split(' '));
+    const policy = Object.fromEntries(directives.map(([name = '', ...values]) => [name, values.sort()]));
+    // No origin: no storage, nothing of the window. What is not named may not be loaded, `connect-src` and `frame-src` too.
+    expect(policy).toMatchObject({
+      sandbox: ['allow-scripts'],
+      'default-src': ["'none'"],
+      'form-action': ["'none'"],
+      'worker-src': ["'none'"],
+    });
+    expect(Object.keys(policy)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(connect|frame|object|manifest)-src$/)]));
+    expect(directives.flat().filter((value) => /:\/\/|\*|^https?:|'self'/.test(value))).toEqual(["'self'"]);
+    expect(policy['frame-ancestors']).toEqual(["'self'"]);
   });
 
   it('gives a new nonce each time', async () => {

@@ -35,7 +35,7 @@ async function place() {
 }
 
 describe('outputs with scripts', () => {
-  it('are trusted by a person only, and stay so over an end', async () => {
+  it('are trusted by a person only, and stay so over an end', { tags: ['P-235'] }, async () => {
     const { file, kept, open } = await place();
     await writeFile(file, notebook(script('1')));
     const first = await open();

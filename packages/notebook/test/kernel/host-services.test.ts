@@ -174,7 +174,7 @@ describe('fetching', () => {
     await service.close();
   });
 
-  test('lets others wait for their turn, and ends all with the worker', async () => {
+  test('lets others wait for their turn, and ends all with the worker', { tags: ['deep'] }, async () => {
     const { service, send } = open({ maxRequests: 2 });
     waiting = 0;
     const all = Array.from({ length: 5 }, () => send('/wait').catch((error: Error) => error.message));
@@ -184,7 +184,7 @@ describe('fetching', () => {
     expect(waiting).toBe(2);
   });
 
-  test('has room again after an answer that nobody reads', async () => {
+  test('has room again after an answer that nobody reads', { tags: ['deep'] }, async () => {
     const { service, ask, send } = open({ maxRequests: 1, timeoutMs: 3000 });
     const { handle } = await send('/large');
     expect((await send('/large')).status).toBe(200);
@@ -192,7 +192,7 @@ describe('fetching', () => {
     await service.close();
   });
 
-  test('keeps no more of what is to be sent than a bound, however many wait', async () => {
+  test('keeps no more of what is to be sent than a bound, however many wait', { tags: ['deep'] }, async () => {
     const { service } = open({ maxRequests: 1 });
     const { port } = server.address() as AddressInfo;
     waiting = 0;
@@ -210,7 +210,7 @@ describe('fetching', () => {
     expect(refused).toHaveLength(4);
   });
 
-  test('reads one piece of an answer at a time', async () => {
+  test('reads one piece of an answer at a time', { tags: ['deep'] }, async () => {
     const { service, ask, send } = open({});
     const { handle } = await send('/large');
     const both = await Promise.allSettled([ask({ op: 'read', handle }), ask({ op: 'read', handle })]);

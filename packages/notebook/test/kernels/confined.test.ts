@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createNotebookHost, type NotebookHost, type NotebookHostOptions } from '../../src/host/notebook-host.js';
+import { recordWritten } from '../../src/sandbox/written-folders.js';
 import { whyNoSandbox } from '../sandbox/support/sandboxed.js';
-import { sciencePython, temporaryProject } from './support/projects.js';
+import { makeVenv, sciencePython, temporaryProject } from './support/projects.js';
 
 const missing = await whyNoSandbox();
 
@@ -53,6 +54,23 @@ test('a Python that a person chose is in no sandbox without these options, as in
   await started.start();
   expect(started.kernelChoice?.isolation).toMatch(/runs as its user/);
 });
+
+test.each([
+  { sandbox: undefined, isolation: /in a sandbox/, notice: /runs in a sandbox.*grants files --withdraw/ },
+  { sandbox: 'off' as const, isolation: /runs as its user/, notice: /switched off all the same.*grants files --withdraw/ },
+])(
+  'one in a folder that code was given to write to, with the sandbox $sandbox, is in it unless that was switched off, and says so',
+  { tags: ['P-650'], timeout: 60_000 },
+  async ({ sandbox, isolation, notice }) => {
+    const project = temporaryProject();
+    const wanted = await makeVenv(join(project, '.venv'), { ipykernel: true });
+    await recordWritten(project);
+    const started = await open({ sandbox }, wanted);
+    await started.start();
+    expect(started.kernelChoice?.isolation).toMatch(isolation);
+    expect(started.kernelChoice?.notice).toMatch(notice);
+  },
+);
 
 describe('Pyodide', () => {
   test.each([

@@ -40,7 +40,7 @@ it('an answer without an end is refused at its limit, and does not fill our memo
 // The timeout for one answer is a minute.
 it.each(['before it is asked', 'while it is asked'])(
   'a server that never answers keeps no process from ending: %s',
-  { timeout: 45_000 },
+  { tags: ['deep'], timeout: 45_000 },
   async (when) => {
     let hear = (): void => {};
     const asked = new Promise<void>((resolve) => {

@@ -100,7 +100,7 @@ describe('images of an answer', () => {
     expect(blocks[0]?.data).toBe(small.toString('base64'));
   });
 
-  it('stay as they are where outputs are wanted whole', async () => {
+  it('stay as they are where outputs are wanted whole', { tags: ['deep'] }, async () => {
     const large = await plot(2000, 1500);
     const { blocks } = await show([shown('image/png', large)], { whole: true });
     expect(blocks[0]?.data).toBe(large.toString('base64'));
@@ -159,18 +159,22 @@ describe('hostile images', () => {
     expect(blocks).toEqual([]);
   });
 
-  it.each([0x00, 0x01, 0xd0, 0xd7])('an image that says two sizes, behind marker %i, is not decoded', async (marker) => {
-    const decoded: unknown[] = [];
-    const scale: typeof scaleImage = (image, bounds) => {
-      decoded.push(image);
-      return scaleImage(image, bounds);
-    };
-    const image = jpegOfTwoSizes(marker);
-    const { notes, blocks } = await show([shown('image/jpeg', image)], { scaleImage: scale });
-    expect(notes).toEqual([expect.stringMatching(/^\[not shown: \d+ characters of base64 that are no PNG/)]);
-    expect(blocks).toEqual([]);
-    expect(decoded).toEqual([]);
-  });
+  it.each([0x00, 0x01, 0xd0, 0xd7])(
+    'an image that says two sizes, behind marker %i, is not decoded',
+    { tags: ['deep'] },
+    async (marker) => {
+      const decoded: unknown[] = [];
+      const scale: typeof scaleImage = (image, bounds) => {
+        decoded.push(image);
+        return scaleImage(image, bounds);
+      };
+      const image = jpegOfTwoSizes(marker);
+      const { notes, blocks } = await show([shown('image/jpeg', image)], { scaleImage: scale });
+      expect(notes).toEqual([expect.stringMatching(/^\[not shown: \d+ characters of base64 that are no PNG/)]);
+      expect(blocks).toEqual([]);
+      expect(decoded).toEqual([]);
+    },
+  );
 
   it('base64 that is none makes no image blocks', { tags: ['P-312'] }, async () => {
     const { notes, blocks } = await show([shown('image/png', Buffer.alloc(5000).toString('base64')), shown('image/png', '<svg/>')]);
@@ -178,7 +182,7 @@ describe('hostile images', () => {
     expect(blocks).toEqual([]);
   });
 
-  it('do not keep the next one from being scaled', async () => {
+  it('do not keep the next one from being scaled', { tags: ['deep'] }, async () => {
     const { notes } = await show([shown('image/png', bomb(5000, 5000)), shown('image/png', await png())]);
     expect(notes[0]).toMatch(/^\[not shown/);
     expect(notes[1]).toMatch(/^\[image block 1/);

@@ -26,3 +26,35 @@ test('a redirect to what is no address leaves no connection open', async () => {
     server.close();
   }
 });
+
+test('a fetch goes to allowed servers on public addresses, also behind a redirect, and to nothing else', { tags: ['P-262'] }, async () => {
+  const asked: string[] = [];
+  const server = createServer(({ headers, url = '' }, response) => {
+    asked.push(`${headers.host}${url}`);
+    response.writeHead(url === '/' ? 200 : 302, { location: url.slice(1) }).end('here');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const [allowed, other, inside] = ['a.example', 'b.example', 'inside.example'].map((name) => `${name}:${port}`);
+  const lookup = async (name: string) => [name === 'inside.example' ? '10.0.0.1' : '127.0.0.1'];
+  const seam = { lookup, mayConnect: (address: string) => address === '127.0.0.1' };
+  const fetch = createRelayFetch({ allow: [`${allowed}`, `${inside}`], seam });
+  const get = async (url: string) => {
+    const { status, body } = await fetch(
+      { url, method: 'GET', headers: [], body: undefined, redirect: 'follow' },
+      new AbortController().signal,
+    );
+    body.destroy();
+    return status;
+  };
+  try {
+    expect(await get(`http://${allowed}/http://${allowed}/`)).toBe(200);
+    const refusal = `"${other}" is not one of the servers that code may reach. Notebridge allows it with: --allow-net ${other}`;
+    for (const url of [`http://${other}/`, `http://${allowed}/http://${other}/`]) await expect(get(url)).rejects.toThrow(refusal);
+    for (const url of [`http://${inside}/`, `http://${allowed}/http://${inside}/`])
+      await expect(get(url)).rejects.toThrow('is at 10.0.0.1');
+    expect(asked.filter((url) => !url.startsWith(`${allowed}`))).toEqual([]);
+  } finally {
+    server.close();
+  }
+});

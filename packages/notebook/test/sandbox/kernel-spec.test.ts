@@ -24,10 +24,12 @@ describe.skipIf(!existsSync(python))('the kernel of a Python', () => {
   afterAll(() => rmSync(base, { recursive: true, force: true }));
 
   test.each(['none', 'ro', 'rw'] as const)('reads its own modules and environment, with files "%s"', async (files) => {
-    const spec = await toKernelSpec({ python: join(environment, 'bin/python'), args: [], folder, files });
+    const given = join(base, 'given');
+    mkdirSync(given, { recursive: true });
+    const spec = await toKernelSpec({ python: join(environment, 'bin/python'), args: [], folder: given, files });
     expect(spec.readable).toContain(environment);
     expect(spec.readable.some((path) => /^\/usr(\/lib.*)?$/.test(path))).toBe(true);
-    expect(spec.mounts).toEqual(files === 'none' ? [] : [{ path: folder, access: files }]);
+    expect(spec.mounts).toEqual(files === 'none' ? [] : [{ path: given, access: files }]);
   });
 
   test('is not given the link of a folder by itself, which the folder has already, and never where code could replace it', async () => {
@@ -37,7 +39,7 @@ describe.skipIf(!existsSync(python))('the kernel of a Python', () => {
     expect(readable).not.toContain(join(folder, 'linked'));
     expect((await toKernelSpec({ ...options, files: 'none' })).readable).toContain(join(folder, 'linked'));
     await expect(toKernelSpec({ ...options, files: 'rw' })).rejects.toThrow(
-      `the link "${join(folder, 'linked')}", which code could replace`,
+      `the link "${join(folder, 'linked')}", which leads out of that folder`,
     );
   });
 });

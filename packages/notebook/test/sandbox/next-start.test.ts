@@ -5,7 +5,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lookAtInterpreter } from '../../src/kernels/interpreter-look.js';
 import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
@@ -102,23 +101,20 @@ for attempt in ${JSON.stringify(attempts)}:
     expect((await runs(python, tryAll(attempts))).filter((outcome) => outcome.startsWith('did'))).toEqual([]);
   });
 
-  test('lets nobody replace what is covered, or this program itself', async () => {
-    mkdirSync(join(folder, 'settings/deep'), { recursive: true });
-    const config = join(folder, 'settings/deep/servers.json');
-    writeFileSync(config, 'of ours');
+  test('lets nobody replace what is covered', async () => {
+    mkdirSync(join(folder, '.config/gh'), { recursive: true });
+    const keys = join(folder, '.config/gh/hosts.yml');
+    writeFileSync(keys, 'keys');
     const attempts = [
-      'os.rename("settings", "other")',
-      'os.rename("settings/deep", "other")',
-      'os.rename("settings/deep/servers.json", "other")',
-      'open("settings/deep/servers.json", "w")',
-      'open("settings/deep/servers.json")',
+      'os.rename(".config", "other")',
+      'os.rename(".config/gh", "other")',
+      'os.rename(".config/gh/hosts.yml", "other")',
+      'open(".config/gh/hosts.yml", "w")',
+      'open(".config/gh/hosts.yml")',
     ];
-    const asked = { python, args: ['-c', tryAll(attempts)], folder, files: 'rw' as const };
-    const { stdout } = await runInside(await toKernelSpec({ ...asked, ours: [config] }));
+    const { stdout } = await runInside(await toKernelSpec({ python, args: ['-c', tryAll(attempts)], folder, files: 'rw' }));
     expect(stdout.split('\n').filter((outcome) => outcome.startsWith('did'))).toEqual([]);
-    expect(readFileSync(config, 'utf8')).toBe('of ours');
-    const ourPackage = realpathSync(fileURLToPath(new URL('../..', import.meta.url)));
-    expect((await toKernelSpec({ ...asked, folder: ourPackage })).kept).toContain(join(ourPackage, 'src'));
+    expect(readFileSync(keys, 'utf8')).toBe('keys');
   });
 
   test('is refused where its Python is the folder, or is found by a link of it, which code could replace; "ro" is not', async () => {
@@ -127,7 +123,9 @@ for attempt in ${JSON.stringify(attempts)}:
     mkdirSync(project);
     symlinkSync('../elsewhere/environment', join(project, '.venv'));
     const linked = { python: join(project, '.venv/bin/python'), args: ['-c', 'print(1)'], folder: project };
-    await expect(toKernelSpec({ ...linked, files: 'rw' })).rejects.toThrow(/found by the link ".*project\/\.venv".*"--files ro"/);
+    await expect(toKernelSpec({ ...linked, files: 'rw' })).rejects.toThrow(
+      /is the link ".*project\/\.venv", which leads out.*"--files ro"/,
+    );
     expect((await runInside(await toKernelSpec({ ...linked, files: 'ro' }))).stdout).toBe('1\n');
     const own = { python: join(folder, 'elsewhere/environment/bin/python'), args: [], folder: join(folder, 'elsewhere/environment') };
     await expect(toKernelSpec({ ...own, files: 'rw' })).rejects.toThrow(/it is the environment of its Python/);

@@ -129,15 +129,19 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
     rmSync(base, { recursive: true, force: true });
   });
 
-  const toSpec = async (files: FolderAccess) =>
-    toKernelSpec({
+  const toSpec = async (files: FolderAccess) => {
+    const logs = join(home, 'logs of ours');
+    const spec = await toKernelSpec({
       python: python ?? '',
       args: [program, JSON.stringify(host)],
       folder: home,
       files,
       readable: [join(base, 'its own')],
-      ours: [join(home, 'logs of ours')],
+      // A folder that has something of ours in it is not given to write to.
+      ours: files === 'rw' ? [] : [logs],
     });
+    return files === 'rw' ? { ...spec, hidden: [...(spec.hidden ?? []), logs] } : spec;
+  };
 
   describe.each(['ro', 'rw', 'none'] as const)('with files "%s"', (files) => {
     let found: { [attempt: string]: string };

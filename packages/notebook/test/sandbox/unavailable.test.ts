@@ -68,13 +68,13 @@ describe.skipIf(process.platform !== 'linux')('without a sandbox, because', () =
     expectWithout(openIn({ path: folder }), /not installed/, /apt install bubblewrap/);
   });
 
-  test('there is a bwrap only in the working directory', () => {
+  test('there is a bwrap only in the working directory', { tags: ['deep'] }, () => {
     const cwd = withProgram('cwd', `#!/bin/sh\ntouch ${JSON.stringify(join(folder, 'started'))}\n`);
     expectWithout(openIn({ path: `.${delimiter}${delimiter}${folder}`, cwd }), /not installed/, /apt install bubblewrap/);
     expect(() => execFileSync('ls', [join(folder, 'started')], { stdio: 'pipe' })).toThrow();
   });
 
-  test('bubblewrap is too old for --disable-userns', () => {
+  test('bubblewrap is too old for --disable-userns', { tags: ['deep'] }, () => {
     const path = withProgram('old', '#!/bin/sh\necho "bwrap: Unknown option --disable-userns" >&2\nexit 1\n');
     expectWithout(openIn({ path }), /too old.*Unknown option/, /0\.8 or newer/);
   });
@@ -119,7 +119,7 @@ describe.skipIf(process.platform !== 'linux')('without a sandbox, because', () =
     },
   );
 
-  test('user namespaces are switched off', async (context) => {
+  test('user namespaces are switched off', { tags: ['deep'] }, async (context) => {
     const real = findProgram('bwrap');
     if (real === undefined || (await whyNoSandbox())) return context.skip('there is no bubblewrap to switch them off with');
     // In here they are, by the very option that the sandbox uses.

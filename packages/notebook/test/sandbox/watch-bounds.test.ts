@@ -10,7 +10,7 @@ const spec: SandboxSpec = { command: ['/bin/sh'], readable: [], folder: '/', pro
 async function endAs(hasOverflowed: boolean): Promise<string | undefined> {
   const child = spawn('/bin/sh', ['-c', 'kill -KILL $$'], { stdio: 'ignore' });
   const breach = watchBounds(child as unknown as SandboxedProcess['child'], Promise.resolve(child.pid), spec, {
-    hasOverflowed: () => hasOverflowed,
+    groups: { hasOverflowed: () => hasOverflowed },
   });
   await once(child, 'close');
   return breach();
@@ -24,7 +24,7 @@ test.skipIf(process.platform === 'win32')('its memory is named if its group over
 test.skipIf(process.platform === 'win32')('a program whose group overflowed is ended while it still lives', async () => {
   const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] });
   const breach = watchBounds(child as unknown as SandboxedProcess['child'], Promise.resolve(child.pid), spec, {
-    hasOverflowed: () => true,
+    groups: { hasOverflowed: () => true },
   });
   const [, signal] = (await once(child, 'close')) as [number | null, string | null];
   expect(signal).toBe('SIGKILL');

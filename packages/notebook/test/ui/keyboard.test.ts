@@ -50,7 +50,7 @@ describe('the keyboard', () => {
     await expect.poll(() => sourcesOf(host)).toEqual(['oney', 'xtwo']);
   });
 
-  it('runs: and goes on, and stays, and adds a cell', drivesBrowser, async () => {
+  it('runs: and goes on, and stays, and adds a cell', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const { page, press, host } = await open('print a', 'print b');
     await press('Shift+Enter');
     expect(await selected(page)).toBe(1);

@@ -55,7 +55,7 @@ describe('widgets, and what becomes of them', () => {
     expect(faults).toEqual([]);
   });
 
-  it('come back after a reload as they are now, and say so when their kernel is gone', { ...slow, tags: ['P-252'] }, async () => {
+  it('come back after a reload as they are now, and say so when their kernel is gone', { ...slow, tags: ['deep', 'P-252'] }, async () => {
     const { cellId } = await run(host, 'text = w.Text("before")\ntext');
     const { page, faults } = await stage.window(host);
     await (await frameOf(page, cellId)).locator('input').fill('by hand');

@@ -12,13 +12,16 @@ import type { SkillFolder } from '../core/skill-folder.js';
 import type { Telemetry } from '../core/telemetry.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
+import { ownUserId } from '../processes/own-user.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
+import { emptyFolderIn } from '../state/empty-folder.js';
 import type { OpenLink } from '../upstreams/link.js';
 import { Logins } from '../upstreams/oauth/logins.js';
 import { openLink } from '../upstreams/open-link.js';
 import { createUpstreams, type Upstreams } from '../upstreams/upstreams.js';
 import type { Redactor } from '../util/redactor.js';
+import { secretsOfVariable } from '../util/secrets.js';
 import type { SessionRecorder } from './settings.js';
 
 export interface OpenServersOptions {
@@ -82,7 +85,7 @@ export class ConfigServers implements ToolServers {
       follow: telemetry?.follow,
       // The cluster decides where its one server runs.
       ...(options.place !== undefined && { mayStart: ({ placement }) => placement !== 'one' }),
-      ...(recorder && { openLink: recordedBy(recorder) }),
+      openLink: recordedBy(recorder, stateDir === undefined ? openLink : beginningIn(stateDir)),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
     this.#own = new MemoryToolServers(options.own);
@@ -92,6 +95,7 @@ export class ConfigServers implements ToolServers {
       if (this.#own.get(event.server) === undefined) this.#events.emit(event);
     });
     const folders = this.#foldersOf(config);
+    this.#knowSkillSecrets(folders);
     const { isCodeMode = false } = options;
     this.#hasSkills = isCodeMode || folders.length > 0;
     this.#skills = createSkillsServer({ folders, logger, isCodeMode });
@@ -123,6 +127,7 @@ export class ConfigServers implements ToolServers {
   /** Takes another config: only what changed is started, stopped or restarted. Never rejects. */
   async change(config: Config): Promise<void> {
     const folders = this.#foldersOf(config);
+    this.#knowSkillSecrets(folders);
     this.#skills.setFolders(folders);
     const hadSkills = this.#hasSkills;
     this.#hasSkills = this.#options.isCodeMode === true || folders.length > 0;
@@ -150,6 +155,14 @@ export class ConfigServers implements ToolServers {
     return currentSkillsServer(this.#hasSkills ? this.#skills : undefined);
   }
 
+  #knowSkillSecrets(folders: readonly SkillFolder[]): void {
+    const variables = folders.flatMap(({ env }) => Object.entries(env));
+    this.#options.redactor.replace(
+      'skills',
+      variables.flatMap(([name, value]) => secretsOfVariable(name, value)),
+    );
+  }
+
   #foldersOf(config: Config): SkillFolder[] {
     const { sharedDir } = this.#options;
     if (sharedDir === undefined) return config.skills;
@@ -158,8 +171,18 @@ export class ConfigServers implements ToolServers {
   }
 }
 
+/** Servers without a folder of their own begin in an empty one. */
+function beginningIn(stateDir: string): OpenLink {
+  return async (config, options) => {
+    if (config.transport !== 'stdio' || config.cwd !== undefined) return openLink(config, options);
+    return openLink({ ...config, cwd: emptyFolderIn(stateDir, { uid: ownUserId() }) }, options);
+  };
+}
+
 /** Reaches servers as always, and records what is said. */
-function recordedBy({ record }: Pick<SessionRecorder, 'record'>): OpenLink {
+function recordedBy(recorder: Pick<SessionRecorder, 'record'> | undefined, openLink: OpenLink): OpenLink {
+  if (recorder === undefined) return openLink;
+  const { record } = recorder;
   return async (config, options) => {
     const link = await openLink(config, options);
     return {

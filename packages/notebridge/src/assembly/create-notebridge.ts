@@ -119,6 +119,7 @@ class Assembly implements Notebridge {
       logger,
       logLevels: servers?.logLevels,
       mayHear: (principal, event) => guard.mayHear(principal, event),
+      whileLive: guard.whileLive,
     });
     cluster?.routeStates(this.hub);
     // The guard sees what really came; the user's own layers see every message as the agent does.

@@ -8,12 +8,13 @@ import type { Settings } from './settings.js';
 
 /** Has edits of the config taken into use. A broken one is reported, and what held before goes on. */
 export function followConfig(
-  { config, logger, env, edits }: Pick<Settings, 'config' | 'env'> & { logger: Logger; edits: ConfigEdits },
+  { config, logger, env, stateDir, edits }: Pick<Settings, 'config' | 'env' | 'stateDir'> & { logger: Logger; edits: ConfigEdits },
   change: (config: Config) => Promise<void>,
 ): ConfigWatch {
   return watchConfig({
     file: config.file ?? userConfigFile(env),
     env,
+    stateDir,
     current: config,
     logger,
     onChange: async (next, previous) => {

@@ -27,6 +27,7 @@ import { GrantExchange } from '../grants/grant-exchange.js';
 import type { Hub } from '../hub.js';
 import { isOwnHub, readHubFile, type WrittenHubFile, writeHubFile } from '../identity/hub-file.js';
 import { ensureOwnerToken, proveOwner } from '../identity/owner-token.js';
+import { acceptTypedCodes } from '../identity/typed-codes.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
 import { describePortOwner } from '../processes/port-owner.js';
 import { ownVersion } from '../state/own-files.js';
@@ -99,7 +100,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const shared = createSharedPort();
   const metrics = await openMetrics(behind);
   const app = createApp(options, { place, behind, metrics });
-  const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret) });
+  const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret), typed: acceptTypedCodes(stateDir) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
   const agents = addDoors(app, { ...behind, authority, ownerToken, metrics, consoles, answers });
   for (const path of [connectPath, `${connectPath}/:part`])

@@ -8,6 +8,7 @@ import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { OnRefused } from '../core/refused-attempt.js';
 import { codeModeServer } from '../core/tool-address.js';
+import { foreverLive, type WhileLive } from '../core/while-live.js';
 import { ApprovalPolicy, type ApprovalRules } from '../grants/approvals/approval-policy.js';
 import type { GrantSource } from '../grants/bounds.js';
 import { Delegations, isDelegated } from '../grants/delegations.js';
@@ -24,6 +25,8 @@ export interface LazyGuard {
   onRefused: OnRefused;
   /** Whether an agent of this principal receives an event. Before the guard is open: the owner alone. */
   mayHear(principal: Principal, event: ProviderEvent): boolean;
+  /** Before the guard is open nobody has come in with a grant. */
+  whileLive: WhileLive;
   /** Rights for code that runs on behalf of callers. Needs neither file nor open guard: its first call opens that. */
   delegate: DelegateRights;
   /** Whether a list may show the principal a tool of a server; undefined: one that is not known. Before the guard is open: the owner alone sees any. */
@@ -101,6 +104,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
       );
     },
     mayHear: (principal, event) => principal.kind === 'owner' || (opened?.admission.mayHear(principal, event) ?? false),
+    whileLive: (principal, onEnd) => (opened?.whileLive ?? foreverLive)(principal, onEnd),
     delegate: (callers, terms) => delegations.delegate(callers, terms),
     mayList: (principal, server, tool) => {
       if (principal.kind !== 'grant') return true;

@@ -3,6 +3,7 @@ import type { CallContext } from '../core/call-context.js';
 import { CallObservers } from '../core/call-observers.js';
 import type { Tool } from '../core/mcp.js';
 import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
+import type { WhileLive } from '../core/while-live.js';
 import { Admission } from '../grants/admission.js';
 import type { ApprovalPolicy } from '../grants/approvals/approval-policy.js';
 import { Approvals } from '../grants/approvals/approvals.js';
@@ -12,6 +13,7 @@ import type { GrantSource } from '../grants/bounds.js';
 import type { Delegations } from '../grants/delegations.js';
 import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
+import { LiveGrants } from '../grants/live-grants.js';
 import { Refusals } from '../grants/refusals.js';
 import { RecentCalls } from '../recent/recent-calls.js';
 import type { Cluster } from './cluster/open-cluster.js';
@@ -42,6 +44,7 @@ export interface GrantsOfGuard {
 export interface OpenGuard {
   middleware: Guard;
   admission: Admission;
+  whileLive: WhileLive;
   /** Records refused attempts. */
   refusals: Refusals;
   /** Those that run, and the last ones, for the owner to look at. */
@@ -71,8 +74,11 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const labelOf = (grantId: string): string | undefined => admission.labelOf(grantId);
   const timeoutMs = settings.config.limits.answerTimeoutMs;
   const approvals = new Approvals({ policy, pending, labelOf, redactor, logger, timeoutMs });
+  const liveGrants = new LiveGrants((grantId) => admission.endOf(grantId));
+  const { whileLive } = liveGrants;
   const middleware = createGuard({
     admission,
+    whileLive,
     audit,
     observer: observers,
     approvals,
@@ -83,11 +89,12 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   });
   const refusals = new Refusals({ audit, logger });
   const close = (): void => {
+    liveGrants.close();
     approvals.close();
     refusals.close();
     audit?.close();
   };
-  return { middleware, admission, refusals, calls, observers, pending, close };
+  return { middleware, admission, whileLive, refusals, calls, observers, pending, close };
 }
 
 /** Of this user, unless the config names another file. */

@@ -6,12 +6,13 @@ import { loadMiddlewareModules } from '../config/load-middleware.js';
 import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
 import type { Telemetry } from '../core/telemetry.js';
+import { heedRecord } from '../identity/heed-record.js';
 import type { Environment } from '../processes/environment.js';
+import { stateDir } from '../processes/state-dir.js';
 import { RecentLog } from '../recent/recent-log.js';
 import type { RecordChannel } from '../rpc/tapped-channel.js';
 import { ownVersion } from '../state/own-files.js';
 import { type Redacting, Redactor } from '../util/redactor.js';
-import { stateDir } from './state-dir.js';
 
 /** What is read before anything is opened. */
 export interface SettingsOptions {
@@ -57,7 +58,9 @@ export interface Settings {
 /** Reads the config and makes the log. Rejects with `bad_config` or `bad_middleware`. */
 export async function readSettings(options: SettingsOptions): Promise<Settings> {
   const env = options.env ?? process.env;
-  const config = typeof options.config === 'object' ? options.config : await loadConfig({ file: options.config, env });
+  const dir = options.stateDir ?? stateDir(env);
+  heedRecord(dir);
+  const config = typeof options.config === 'object' ? options.config : await loadConfig({ file: options.config, env, stateDir: dir });
   const ofConfig = await loadMiddlewareModules(config.middleware, config.baseDir);
   const redactor = new Redactor();
   const recentLog = new RecentLog();
@@ -67,7 +70,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     config,
     middlewares: [...ofConfig, ...(options.middlewares ?? [])],
     env,
-    stateDir: options.stateDir ?? stateDir(env),
+    stateDir: dir,
     logger,
     recentLog,
     redactor,

@@ -21,8 +21,8 @@ export interface LinkHandler {
 const maxMessageLength = 256 * 1024 * 1024;
 /** What is written when a link ends has so long to leave. Milliseconds. */
 const lastWordsMs = 2000;
-/** Asked by the side that joined, and where it matters whether that side is there; answered by what opens the link, whatever the notebook does. */
-export const pingMethod = 'link/ping';
+/** Asked by the side that joined; answered by what opens the link, whatever the notebook does. */
+const pingMethod = 'link/ping';
 const pingMs = 5000;
 /** With `pingMs`: a host that says nothing for half a minute is given up. */
 const maxUnanswered = 6;

@@ -119,10 +119,10 @@ export class JoinedNotebook implements Provider {
     return this.#events.add(listener);
   }
 
-  /** The address of one more window, for the person at this process. */
-  async newWindow(): Promise<{ url: string; path: string }> {
+  /** The address of one more window, for the person at this process. `opens`: a browser is started with it at once. */
+  async newWindow({ opens = false } = {}): Promise<{ url: string; path: string }> {
     const { peer } = await this.#open();
-    const { url, path } = await peer.request('window/open', {}).catch((error: unknown) => Promise.reject(toOwnError(error)));
+    const { url, path } = await peer.request('window/open', { opens }).catch((error: unknown) => Promise.reject(toOwnError(error)));
     return { url: String(url), path: String(path) };
   }
 
@@ -138,7 +138,7 @@ export class JoinedNotebook implements Provider {
   async #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
     if (this.#isDisconnected) return toFailedResult('disconnected', disconnectedText);
     if (params.name === this.#options.windowTool && this.#options.windowTool !== undefined)
-      return this.#options.showWindow(await this.newWindow());
+      return this.#options.showWindow(await this.newWindow({ opens: true }));
     return this.#withNews(await this.#ask('tools/call', params, context));
   }
 

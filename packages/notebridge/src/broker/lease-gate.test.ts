@@ -41,7 +41,7 @@ let gate: LeaseGate;
 beforeEach(() => {
   ran.length = 0;
   provider = new TestProvider({ tools: [tool('edit'), tool('look', reading), tool('peek')] });
-  lease = new Lease({ idleMs: 300_000, askMs: 1, isRunning: () => false, answers: async () => true, nextStep: 'Open a window.' });
+  lease = new Lease({ idleMs: 300_000, askMs: 1, isRunning: () => false, nextStep: 'Open a window.' });
   const agentOf = ({ caller }: { caller: { sessionId: string } }) => ({ id: caller.sessionId, name: caller.sessionId });
   gate = new LeaseGate({ provider, lease, agentOf, reads: new Set(['peek']) });
 });

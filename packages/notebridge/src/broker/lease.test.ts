@@ -17,7 +17,6 @@ class Scene {
   now = 1_000_000;
   isRunning = false;
   hasPerson = true;
-  readonly silent = new Set<string>();
   readonly shown: LeaseState[] = [];
   readonly lease: Lease;
   readonly #watchers = new Set<() => void>();
@@ -27,7 +26,6 @@ class Scene {
       idleMs,
       askMs,
       isRunning: () => this.isRunning,
-      answers: async ({ id }) => !this.silent.has(id),
       nextStep: 'Open a window.',
       now: () => this.now,
       ...(withPerson ? { person: { canAsk: () => this.hasPerson, show: (state: LeaseState) => this.#show(state) } } : {}),
@@ -123,7 +121,7 @@ describe('the lease of a notebook', () => {
     expect(refused.length).toBeLessThan(600);
   });
 
-  it('ends by itself when its holder is gone, calls nothing for long, or is stopped', { tags: ['P-296'] }, async () => {
+  it('ends by itself when its holder is gone, or calls nothing for long', { tags: ['P-296'] }, async () => {
     await scene.write(first);
     scene.lease.leave((id) => id === first.id);
     expect(await scene.write(second)).toBe('done');
@@ -131,11 +129,8 @@ describe('the lease of a notebook', () => {
     expect(await scene.write(third)).toContain('held');
     scene.now += 1;
     expect(await scene.write(third)).toBe('done');
-    scene.silent.add(third.id);
-    expect(await scene.write(first)).toBe('done');
-    // It went on, and finds that it has it no more.
-    scene.silent.clear();
-    expect(await scene.write(third)).toContain('"First"');
+    // It calls again, and finds that it has it no more.
+    expect(await scene.write(second)).toContain('"Third"');
   });
 
   it('does not end while code runs, or a call of its holder is not answered', { tags: ['P-296'] }, async () => {
@@ -156,9 +151,9 @@ describe('the lease of a notebook', () => {
     expect(await scene.write(second)).toContain('held');
   });
 
-  it('goes to one of two that write at once when its holder is stopped', async () => {
+  it('goes to one of two that write at once when its holder is gone', async () => {
     await scene.write(first);
-    scene.silent.add(first.id);
+    scene.lease.leave((id) => id === first.id);
     const [left, right] = await Promise.all([scene.write(second), scene.write(third)]);
     expect([left, right].filter((outcome) => outcome === 'done')).toHaveLength(1);
     expect([left, right].find((outcome) => outcome !== 'done')).toMatch(/"(Second|Third)"/);
@@ -220,10 +215,10 @@ describe('the lease of a notebook', () => {
     none.lease.close();
   });
 
-  it('needs no question where it is free, or its holder is stopped', async () => {
+  it('needs no question where it is free, or its holder is gone', async () => {
     scene.hasPerson = false;
     expect(await scene.takeOver(second)).toBe('yours');
-    scene.silent.add(second.id);
+    scene.lease.leave((id) => id === second.id);
     expect(await scene.takeOver(third)).toBe('yours');
   });
 

@@ -21,8 +21,6 @@ export interface LeaseOptions {
   askMs: number;
   /** Whether code runs or waits: nobody has left then. */
   isRunning: () => boolean;
-  /** Whether the agent's process answers. */
-  answers: (agent: LeaseAgent) => Promise<boolean>;
   /** Left out: nobody can be asked, ever. */
   person?: LeasePerson | undefined;
   /** What else there is to do where nobody can be asked, as a sentence. */
@@ -48,7 +46,10 @@ const mostNames = 1000;
 const shortestLookMs = 20;
 const longestLookMs = 15_000;
 
-/** Which of a notebook's agents changes and runs; all others read. The first that writes has it, until it is gone, or silent for long. */
+/**
+ * Which of a notebook's agents changes and runs; all others read. The first that writes has it, until it is gone, or has called nothing for
+ * long. How fast its process answers says nothing: one that works hard answers late.
+ */
 export class Lease implements WatchedLease {
   /** The state is another one. */
   readonly changed = new Listeners<void>();
@@ -106,11 +107,7 @@ export class Lease implements WatchedLease {
    * lease that it alone was taken for is free again. Rejects with `held`.
    */
   async admit(agent: LeaseAgent): Promise<() => void> {
-    while (!(await this.#isYours(agent, false))) {
-      const held = this.#hold;
-      if (held !== undefined) throw heldError(held, this.#options);
-      if (this.#barred.has(agent.id)) throw takenAwayError();
-    }
+    if (!this.#isYours(agent, false)) throw this.#hold === undefined ? takenAwayError() : heldError(this.#hold, this.#options);
     const hold = this.#hold;
     if (hold !== undefined) hold.admitted++;
     return () => {
@@ -128,7 +125,7 @@ export class Lease implements WatchedLease {
     agent: LeaseAgent,
     { reason, cancellation }: { reason?: string | undefined; cancellation: Cancellation },
   ): Promise<TakeOver> {
-    if (await this.#isYours(agent, true)) return this.#yours();
+    if (this.#isYours(agent, true)) return this.#yours();
     const { person, askMs, nextStep } = this.#options;
     if (this.#now() - (this.#refusedAt.get(agent.id) ?? -quietMs) < quietMs) throw refusedError(this.#hold);
     if (person?.canAsk() !== true) throw nobodyError(this.#hold, this.#options);
@@ -207,26 +204,18 @@ export class Lease implements WatchedLease {
     }
   }
 
-  /** True if the agent has the lease, or gets it now: it is free, or its holder is gone. */
-  async #isYours(agent: LeaseAgent, isAskedFor: boolean): Promise<boolean> {
-    for (;;) {
-      this.#look();
-      const hold = this.#hold;
-      if (hold === undefined) {
-        if (this.#barred.has(agent.id)) return false;
-        this.#give(agent, isAskedFor);
-        return true;
-      }
-      if (hold.agent.id === agent.id) {
-        hold.isAskedFor ||= isAskedFor;
-        return true;
-      }
-      const isThere = await this.#options.answers(hold.agent);
-      // Another one may have got it meanwhile.
-      if (this.#hold !== hold) continue;
-      if (isThere) return false;
-      this.#free();
+  /** True if the agent has the lease, or gets it now, since it is free. */
+  #isYours(agent: LeaseAgent, isAskedFor: boolean): boolean {
+    this.#look();
+    const hold = this.#hold;
+    if (hold === undefined) {
+      if (this.#barred.has(agent.id)) return false;
+      this.#give(agent, isAskedFor);
+      return true;
     }
+    if (hold.agent.id !== agent.id) return false;
+    hold.isAskedFor ||= isAskedFor;
+    return true;
   }
 
   #outcomeOf(answer: LeaseAnswer): TakeOver {

@@ -57,7 +57,7 @@ it('begins nothing more for one that reads nothing, and goes on when it reads', 
   expect(await Promise.all(asked)).toHaveLength(300);
 });
 
-it('ends what waits when its link ends', async () => {
+it('ends what waits when its link ends', { tags: ['deep'] }, async () => {
   const { hostSockets, join } = await openHost();
   const silent = await join();
   silent.socket.pause();

@@ -50,7 +50,7 @@ it('refuses who insists on less than it gives, names the option, and says what t
   }
 });
 
-it('tells who asked for another kernel that it is not used, and how it would be', () => {
+it('tells who asked for another kernel that it is not used, and how it would be', { tags: ['P-266'] }, () => {
   const noteOf = (held: string | undefined, wanted: string | undefined, location: string | null = file) =>
     kernelNote({ location, kernel: 'Pyodide 3.14' }, { held: { ...plain, kernel: held }, wanted: { ...plain, kernel: wanted } });
   for (const same of [undefined, 'auto', 'pyodide']) expect(noteOf('pyodide', same)).toBeUndefined();

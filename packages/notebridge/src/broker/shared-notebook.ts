@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { openedLifeMs } from '@notebridge/kit/entry-codes';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
@@ -7,7 +8,6 @@ import type { Provider, ProviderEvent } from '../core/provider.js';
 import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
 import { codeAskMethod } from './code-questions-link.js';
-import { pingMethod } from './join-link.js';
 import { Lease, type LeasePerson } from './lease.js';
 import type { LeaseAgent } from './lease-agent.js';
 import { LeaseGate } from './lease-gate.js';
@@ -52,8 +52,8 @@ export interface NotebookDescription {
 }
 
 export interface NotebookWindow {
-  /** The address of one more window. */
-  newUrl(): string;
+  /** The address of one more window, which is good for 15 minutes, or so many milliseconds. */
+  newUrl(lifeMs?: number): string;
   /** Writes the address of a window into a private file; the path. */
   writeAddress(): Promise<string>;
 }
@@ -69,8 +69,6 @@ interface Member {
 const defaultLeaseIdleMs = 5 * 60_000;
 /** `take_over` waits for the person: less than agents wait for a call. Milliseconds. */
 const askMs = 40_000;
-/** A process that answers nothing for so long is stopped, or gone. Milliseconds. */
-const silentMs = 5000;
 
 /** One open notebook and the processes that have joined it, each for its agent or its terminal. */
 export class SharedNotebook {
@@ -95,7 +93,6 @@ export class SharedNotebook {
       idleMs,
       askMs,
       isRunning: () => target.state().isRunning,
-      answers: (agent) => this.#answers(agent),
       person,
       nextStep: target.window === undefined ? nobodyText(id) : noWindowText,
     });
@@ -182,7 +179,7 @@ export class SharedNotebook {
     switch (asked) {
       case 'window/open':
         if (window === undefined) throw new BridgeError('unknown_method', 'This notebook has no window of ours.');
-        return { url: window.newUrl(), path: await window.writeAddress() };
+        return { url: window.newUrl(params.opens === true ? openedLifeMs : undefined), path: await window.writeAddress() };
       case codeAskMethod:
         if (this.target.tools === undefined) throw new BridgeError('unknown_method', 'Code of this notebook calls nothing.');
         return this.target.tools.ask(peer, params, call);
@@ -239,16 +236,6 @@ export class SharedNotebook {
 
   get #holder(): string | null {
     return this.lease.state.holder?.name ?? null;
-  }
-
-  /** An agent of this process itself is there. */
-  async #answers(agent: LeaseAgent): Promise<boolean> {
-    const member = [...this.#members.values()].find((each) => isOf(each, agent.id));
-    if (member === undefined) return true;
-    return member.peer.request(pingMethod, {}, { timeoutMs: silentMs }).then(
-      () => true,
-      () => false,
-    );
   }
 
   get #name(): string {

@@ -256,6 +256,26 @@ describe('Catalog: a provider that fails', () => {
   );
 });
 
+describe('Catalog: how long a list may be kept', () => {
+  it('is the least time and the narrowest scope of all providers, and nothing if one of them says nothing', {
+    tags: ['P-361'],
+  }, async () => {
+    const saying = (name: string, hints: JsonObject) => answering(name, async () => ({ tools: [{ name }], ...hints }));
+    const hintsOf = async (...all: JsonObject[]) => {
+      const { ttlMs, cacheScope } = await open(...all.map((hints, at) => saying(`p${at}`, hints))).request('tools/list');
+      return [Math.ceil(Number(ttlMs) / 60_000), cacheScope];
+    };
+    const [long, short] = [
+      { ttlMs: 5_400_000, cacheScope: 'public' },
+      { ttlMs: 3_600_000, cacheScope: 'public' },
+    ];
+    expect(await hintsOf(long, short)).toEqual([60, 'public']);
+    expect(await hintsOf(long, { ...short, cacheScope: 'private' })).toEqual([60, 'private']);
+    expect(await hintsOf(long, {})).toEqual([Number.NaN, undefined]);
+    expect(await hintsOf(long, { ttlMs: -1, cacheScope: 'public' })).toEqual([Number.NaN, undefined]);
+  });
+});
+
 describe('Catalog: what it remembers', () => {
   it('is asked for once, until it is told to forget', async () => {
     let lists = 0;

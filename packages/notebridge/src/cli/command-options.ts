@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
 import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { stateDir } from '../assembly/state-dir.js';
 import { noOtherTools } from '../core/code-mode-limits.js';
+import { stateDir } from '../processes/state-dir.js';
 
 /** What the commands that open a notebook have in common. */
 export interface HubCommandOptions {

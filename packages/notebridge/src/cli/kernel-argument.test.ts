@@ -17,7 +17,7 @@ describe('toWholeKernel', () => {
     ['./python3', 'python3'],
     ['.venv', '.venv'],
     ['../other/bin/python', '../other/bin/python'],
-  ])('makes %j a whole path', (kernel, path) => {
+  ])('makes %j a whole path', { tags: ['P-266'] }, (kernel, path) => {
     expect(toWholeKernel(kernel, folder)).toBe(join(folder, path));
   });
 

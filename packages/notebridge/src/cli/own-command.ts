@@ -6,7 +6,7 @@ import { ownPackageFolder } from '../state/own-files.js';
 
 /** The commands that our texts name; test/e2e/printed-commands.test.ts holds this list against `--help`. */
 const commandNames =
-  'stdio serve servers tools call login logout grant approvals status console logs doctor generate demo notebook kernels ps stop release record replay setup skills'.split(
+  'stdio serve servers tools call login logout grant grants approvals status console code logs doctor generate demo notebook kernels ps stop release record replay setup skills'.split(
     ' ',
   );
 

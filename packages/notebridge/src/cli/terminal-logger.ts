@@ -17,7 +17,7 @@ export interface TerminalLoggerOptions {
 export function createTerminalLogger({ level: lowest, redactor, write, format, paint = plain }: TerminalLoggerOptions): Logger {
   const toLine = format === 'json' ? toJsonLine : (line: Line) => toTextLine(line, paint);
   return toLogger((level, message, fields) => {
-    if (isAtLeast(level, lowest)) write(`${redactor.redact(toLine({ level, message, fields, time: new Date() }))}\n`);
+    if (isAtLeast(level, lowest)) write(`${redactor.redactOurs(toLine({ level, message, fields, time: new Date() }))}\n`);
   });
 }
 

@@ -17,6 +17,20 @@ export function expandStrings<Value>(value: Value, env: Environment): { value: V
   return { value: walk(value, []) as Value, problems };
 }
 
+/** The variables that the strings of a value name, each with what stands in its place. */
+export function variablesIn(value: unknown, env: Environment): Record<string, string> {
+  const found: Record<string, string> = {};
+  JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === 'string')
+      for (const [whole, dollar, inner = ''] of part.matchAll(reference)) {
+        const name = dollar === '' ? variable.exec(inner)?.[1] : undefined;
+        if (name !== undefined) found[name] = expandText(whole, env, () => {});
+      }
+    return part;
+  });
+  return found;
+}
+
 const reference = /(\$?)\$\{([^}]*)\}?/g;
 const variable = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 

@@ -1,8 +1,12 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { heedRecord } from '../identity/heed-record.js';
 import type { Environment } from '../processes/environment.js';
+import { stateDir } from '../processes/state-dir.js';
+import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
 import { type Config, defaultConfig } from './config.js';
 import { unreadableFile } from './fault.js';
+import { findNamedFiles } from './named-files.js';
 import { readTextFile, type TextRead } from './read-text-file.js';
 
 export interface LoadConfigOptions {
@@ -10,6 +14,8 @@ export interface LoadConfigOptions {
   file?: string | undefined;
   /** For `XDG_CONFIG_HOME`, `HOME`, and the variables that the config names. */
   env: Environment;
+  /** Where it is kept which folders code may write to: no config is read there. Default: the user's own state folder. */
+  stateDir?: string | undefined;
   /** Reads a file of at most so many bytes. Default: from disk. */
   readFile?: (path: string, maxBytes: number) => Promise<TextRead>;
 }
@@ -25,12 +31,22 @@ export const maxConfigBytes = 1_048_576;
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   const file = options.file === undefined ? userConfigFile(options.env) : resolve(options.file);
+  heedRecord(options.stateDir ?? stateDir(options.env));
+  assertOutsideOfWritten(file, file, 'is not read:');
   const read = await (options.readFile ?? readTextFile)(file, maxConfigBytes);
   if (read.kind === 'absent' && options.file === undefined) return defaultConfig(dirname(file));
   const text = textOf(read, file);
   // Loaded only now: without a file, a start must not pay for the JSON parser and the schema library.
   const { parseConfig } = await import('./parse-config.js');
-  return parseConfig({ file, text, env: options.env });
+  const config = parseConfig({ file, text, env: options.env });
+  for (const { path, what } of findNamedFiles(config)) assertOutsideOfWritten(file, path, `names "${path}", ${what}:`);
+  return config;
+}
+
+function assertOutsideOfWritten(file: string, path: string, found: string): void {
+  const written = writtenBy(path);
+  if (written === undefined) return;
+  throw unreadableFile(file, { found: `${found} code in a sandbox may write to "${written}"`, next: adviceOnWritten(written) });
 }
 
 /** `$XDG_CONFIG_HOME/notebridge/mcp.json`, by default under `~/.config`. Relative values are ignored, as XDG demands. */

@@ -6,6 +6,7 @@ import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
 import type { Middleware } from '../core/middleware.js';
+import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
 
 /**
  * Imports the middleware modules of a config, in their order; relative paths start from `baseDir`. A module's default export is
@@ -48,6 +49,8 @@ async function assertModuleFile(file: string): Promise<void> {
   if (!known) throw fault(file, 'is neither a .js nor a .mjs file', 'Compile it, or name the compiled module.');
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) throw fault(file, 'does not exist', 'Paths start from the folder of the config file.');
+  const written = writtenBy(file);
+  if (written !== undefined) throw fault(file, `is not imported: code in a sandbox may write to "${written}"`, adviceOnWritten(written));
   if (!found.isFile()) throw fault(file, 'is not a file', 'Name the module itself.');
 }
 

@@ -6,7 +6,7 @@ import type { ClusterSettings } from '../core/cluster-settings.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import type { Config } from './config.js';
-import { expandStrings } from './expand.js';
+import { expandStrings, variablesIn } from './expand.js';
 import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue, writePath } from './fault.js';
 import { parseJsonDocument } from './json-document.js';
 import { parseServers } from './parse-servers.js';
@@ -30,7 +30,7 @@ export function parseConfig({ file, text, env }: ConfigText): Config {
   const faults = parsed.document.locate(problems);
   if (isFilled(faults)) throw faultyFile(file, faults);
   if (!checked.success) throw checked.error;
-  return toConfig(file, checked.data);
+  return toConfig({ file, written, env }, checked.data);
 }
 
 /** `inputs` are VS Code's, with a syntax of their own: they stay as they are. */
@@ -94,13 +94,21 @@ function valueAt(value: unknown, path: KeyPath): unknown {
   );
 }
 
-function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConfig): Config {
+function toConfig(
+  { file, written, env }: { file: string; written: unknown; env: Environment },
+  { mcpServers, servers, notebridge }: CheckedConfig,
+): Config {
   const baseDir = dirname(file);
+  const variablesOf = (name: string): Record<string, string> =>
+    variablesIn([valueAt(written, ['mcpServers', name]), valueAt(written, ['servers', name])], env);
   const { audit } = notebridge;
   return {
     file,
     baseDir,
-    servers: Object.entries({ ...mcpServers, ...servers }).map(([name, server]) => toServer(name, server, baseDir)),
+    servers: Object.entries({ ...mcpServers, ...servers }).map(([name, server]) => {
+      const variables = variablesOf(name);
+      return { ...toServer(name, server, baseDir), ...(Object.keys(variables).length > 0 && { variables }) };
+    }),
     middleware: notebridge.middleware,
     journal: notebridge.journal,
     skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),

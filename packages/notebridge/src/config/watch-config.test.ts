@@ -55,7 +55,7 @@ async function watch({
 }
 
 describe('watchConfig', () => {
-  it.each([false, true])('reports an edit in place (polling: %s)', async (polling) => {
+  it.each([false, true])('reports an edit in place (polling: %s)', { tags: ['deep'] }, async (polling) => {
     await writeFile(file, withServer('one'));
     const { next } = await watch({ polling });
     await writeFile(file, withServer('two'));
@@ -89,7 +89,7 @@ describe('watchConfig', () => {
     expect(told).toHaveLength(3);
   });
 
-  it('follows an editor that first moves the old file away', async () => {
+  it('follows an editor that first moves the old file away', { tags: ['deep'] }, async () => {
     await writeFile(file, withServer('one'));
     const { next } = await watch();
     await rename(file, `${file}.bak`);
@@ -131,7 +131,7 @@ describe('watchConfig', () => {
     expect(await next()).toEqual(['another']);
   });
 
-  it('notices a file, and its folders, that come later', async () => {
+  it('notices a file, and its folders, that come later', { tags: ['deep'] }, async () => {
     const later = join(folder, 'config', 'notebridge', 'mcp.json');
     const { next, told } = await watch({ file: later });
     await mkdir(join(folder, 'config'));
@@ -154,7 +154,7 @@ describe('watchConfig', () => {
     expect(await next()).toEqual([]);
   });
 
-  it('goes on when the whole folder is removed and made again', async () => {
+  it('goes on when the whole folder is removed and made again', { tags: ['deep'] }, async () => {
     const deep = join(folder, 'notebridge', 'mcp.json');
     await mkdir(dirname(deep));
     await writeFile(deep, withServer('one'));
@@ -181,7 +181,7 @@ describe('watchConfig', () => {
     expect(told).toHaveLength(3);
   });
 
-  it('sees an edit that was made between loading and watching', async () => {
+  it('sees an edit that was made between loading and watching', { tags: ['deep'] }, async () => {
     await writeFile(file, withServer('one'));
     const current = await loadConfig({ file, env: {} });
     await writeFile(file, withServer('two'));
@@ -189,7 +189,7 @@ describe('watchConfig', () => {
     expect(await next()).toEqual(['two']);
   });
 
-  it('reports a change that could not be taken into use, and goes on', async () => {
+  it('reports a change that could not be taken into use, and goes on', { tags: ['deep'] }, async () => {
     await writeFile(file, withServer('one'));
     const faults: string[] = [];
     const applied = new AsyncEvent();

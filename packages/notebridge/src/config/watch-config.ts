@@ -16,6 +16,8 @@ export interface WatchConfigOptions {
   file: string;
   /** For the variables that the config names. */
   env: Environment;
+  /** See `LoadConfigOptions`. */
+  stateDir?: string | undefined;
   /** What was loaded of it and holds now. */
   current: Config;
   /** Takes a new config into use. The next edit is looked at when this is done. */
@@ -168,7 +170,8 @@ export class ConfigWatch {
       return unreadableFile(this.#file, { found: 'is gone', next: 'Put it back, or write "{}" into it; until then, what it said holds.' });
     }
     try {
-      return await loadConfig({ file: this.#file, env: this.#options.env, readFile: async () => read });
+      const { env, stateDir } = this.#options;
+      return await loadConfig({ file: this.#file, env, stateDir, readFile: async () => read });
     } catch (error) {
       return error instanceof BridgeError ? error : new BridgeError('internal', messageOf(error), { cause: error });
     }

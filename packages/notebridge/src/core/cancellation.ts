@@ -1,3 +1,5 @@
+import type { BridgeError } from './errors.js';
+
 /**
  * Carries "the caller no longer wants this" from door to provider. An `AbortSignal` costs microseconds to make and to
  * listen to, which the call path would pay on every call; here it is made only on request.
@@ -10,6 +12,9 @@ export class Cancellation {
   #callerIsGone = false;
   #callerWaits = false;
   #controller: AbortController | undefined;
+  /** What goes on when the call is answered. */
+  #outliving: Set<(why: BridgeError) => void> | undefined;
+  #onNoneLeft: (() => void) | undefined;
 
   /** Why it was cancelled, or undefined while it was not. */
   get reason(): string | undefined {
@@ -64,5 +69,30 @@ export class Cancellation {
     first?.(reason);
     for (const listener of others ?? []) listener(reason);
     this.#controller?.abort(new DOMException(reason, 'AbortError'));
+  }
+
+  /**
+   * The caller may not call any more: cancels, and ends also what has outlived the call, which nobody could cancel else. The caller is told why.
+   */
+  withdraw(why: BridgeError): void {
+    this.cancel(why.message, { callerWaits: true });
+    for (const end of [...(this.#outliving ?? [])]) end(why);
+  }
+
+  /** For work that may go on when its call is answered: calls back when the right to it is withdrawn. Returns what is to be called at its end. */
+  outlive(onWithdrawn: (why: BridgeError) => void): () => void {
+    this.#outliving ??= new Set();
+    const outliving = this.#outliving.add(onWithdrawn);
+    return () => {
+      if (!outliving.delete(onWithdrawn) || outliving.size > 0) return;
+      this.#onNoneLeft?.();
+      this.#onNoneLeft = undefined;
+    };
+  }
+
+  /** Calls back once nothing is left that outlives the call, at once if nothing is. */
+  whenNotOutlived(callback: () => void): void {
+    if (this.#outliving === undefined || this.#outliving.size === 0) callback();
+    else this.#onNoneLeft = callback;
   }
 }

@@ -12,6 +12,8 @@ export type ConnectionState =
   /** A page came with a token that has ended. */
   | { kind: 'stale_token'; origin?: string | undefined }
   | { kind: 'wrong_origin'; origin?: string | undefined }
+  /** A page came from another user of this machine. */
+  | { kind: 'other_user'; origin?: string | undefined }
   /** The page that was connected has left. */
   | { kind: 'gone' }
   /** A second page came while one is connected. */
@@ -104,6 +106,17 @@ export function describeConnection(state: ConnectionState, ways: ConnectionWays,
           ...waysToOpen(ways),
         ],
       };
+    case 'other_user':
+      return {
+        heading: 'A browser of another user tried to connect',
+        text: `A page${state.origin === undefined ? '' : ` of ${state.origin}`} came from another user of this machine, who may have read the address, and was refused.`,
+        steps: [
+          {
+            text: 'If it was your own, through a proxy, a forwarded port or a container, open this in the same browser, type the code that `notebridge code` shows in a terminal, and connect again:',
+            copy: `http://localhost:${port}/connect`,
+          },
+        ],
+      };
     case 'gone':
       return {
         heading: 'The page has gone',
@@ -153,7 +166,7 @@ export function waysToOpen({ url, code }: ConnectionWays): ConnectionStep[] {
 
 /** Something is to be mended before a page can come. */
 export function isTrouble({ kind }: ConnectionState): boolean {
-  return kind === 'silent' || kind === 'stale_token' || kind === 'wrong_origin';
+  return kind === 'silent' || kind === 'stale_token' || kind === 'wrong_origin' || kind === 'other_user';
 }
 
 /** The very setting of the browser. Those of Chromium are on a page of their own for each site, under whatever name the version has for it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 
 describe('RequestContext: progress', () => {
-  it('goes out under the token of the caller, zero and the empty text included', () => {
+  it('goes out under the token of the caller, zero and the empty text included', { tags: ['P-057'] }, () => {
     for (const progressToken of ['abc', 7, 0, '']) {
       const context = createContext('tools/call', { _meta: { progressToken } });
       expect(context.wantsProgress).toBe(true);

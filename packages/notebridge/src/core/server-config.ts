@@ -7,6 +7,8 @@ export type ApprovalMode = 'none' | 'listed' | 'destructive' | 'writes';
 /** What both kinds of upstream have in common. */
 export interface UpstreamSettings {
   name: string;
+  /** What the entry takes from the environment, by the names of the variables. Undefined: nothing. */
+  variables?: Readonly<Record<string, string>> | undefined;
   disabled: boolean;
   /** Undefined: `limits.callTimeoutMs`. */
   timeoutMs?: number | undefined;

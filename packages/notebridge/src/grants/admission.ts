@@ -109,6 +109,12 @@ export class Admission {
     if (principal.kind === 'grant') this.#live(principal.grantId);
   }
 
+  /** Why nothing may be called with the grant any more. Undefined: it lives, or nobody can tell, or it is that of code, which ends with the code. */
+  endOf(grantId: string): BridgeError | undefined {
+    const bounds = this.#bounds.of(grantId);
+    return bounds instanceof BridgeError && bounds.code === 'bad_grant' && bounds.data.reason !== 'ended' ? bounds : undefined;
+  }
+
   #assertTool(grantId: string, address: ToolAddress, tool: Tool | undefined): readonly Bound[] {
     const bounds = this.#live(grantId);
     for (const bound of bounds) {

@@ -3,6 +3,7 @@ import { isJsonObject } from '@notebridge/kit/json';
 import type { CallContext, Caller } from '../core/call-context.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { roughSizeOf } from '../rpc/rough-size.js';
+import { redactMembers } from '../util/redact-members.js';
 import type { Redactor } from '../util/redactor.js';
 import { toArgumentHash } from './argument-hash.js';
 
@@ -178,7 +179,11 @@ function withoutSecrets(value: unknown, redactor: AuditLineOptions['redactor']):
   if (typeof value === 'string') return redactor.redact(value);
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, redactor));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [redactor.redact(key), withoutSecrets(member, redactor)]));
+  return redactMembers(
+    value,
+    (name) => redactor.redact(name),
+    (member) => withoutSecrets(member, redactor),
+  );
 }
 
 function sizeField(direction: 'in' | 'out', value: unknown): string {

@@ -135,7 +135,7 @@ describe('AuditLog', () => {
     expect(line).not.toContain('secret');
   });
 
-  it('measures and hashes huge values only in part, and says so', async () => {
+  it('measures and hashes huge values only in part, and says so', { tags: ['deep'] }, async () => {
     const audit = open();
     const args = { long: 'x'.repeat(5_000_000), many: Array.from({ length: 200_000 }, (_, index) => index) };
     audit.add(entry({ args, result: { content: [{ type: 'text', text: 'y'.repeat(9_000_000) }] } }));
@@ -195,7 +195,7 @@ describe('AuditLog', () => {
     expect(Number(/"c(\d+)"/.exec(after)?.[1]) - Number(/"c(\d+)"/.exec(newest)?.[1])).toBe(1);
   });
 
-  it('goes on without a file when its folder cannot be used', async () => {
+  it('goes on without a file when its folder cannot be used', { tags: ['deep'] }, async () => {
     const said: string[] = [];
     const say = (message: string): void => void said.push(message);
     await writeFile(join(dir, 'file'), '');
@@ -208,7 +208,7 @@ describe('AuditLog', () => {
     ]);
   });
 
-  it('reports at its end lines that are missing, if no call came since it can be written again', async () => {
+  it('reports at its end lines that are missing, if no call came since it can be written again', { tags: ['deep'] }, async () => {
     const file = join(dir, 'file', 'audit.jsonl');
     await writeFile(join(dir, 'file'), '');
     const audit = open({ path: file });

@@ -5,13 +5,13 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { ownUserId } from '../processes/own-user.js';
 import { ensurePrivateDir } from '../state/private-file.js';
 import { RotatingFile } from '../state/rotating-file.js';
-import type { Redactor } from '../util/redactor.js';
+import type { Redacting } from '../util/redactor.js';
 import { type AuditEntry, addAuditLine, type RefusedEntry, toRefusedLine } from './audit-line.js';
 
 export interface AuditLogOptions {
   /** Its folder is made with mode 0700 if absent. Several processes may append to one file. */
   path: string;
-  redactor: Pick<Redactor, 'redact'>;
+  redactor: Redacting;
   logger?: Logger;
   /** Arguments as they were sent, secrets taken out, besides their hash. Default false. */
   logArguments?: boolean;
@@ -133,7 +133,7 @@ export class AuditLog {
         this.#logger.error(`A call could not be recorded in the audit: ${messageOf(error)}`, call);
       }
     }
-    return this.#options.redactor.redact(pieces.join(''));
+    return this.#options.redactor.redactOurs(pieces.join(''));
   }
 
   #open(): RotatingFile {

@@ -73,7 +73,7 @@ describe('Delegations', () => {
     expect(admission.labelOf((principal as { grantId: string }).grantId)).toBe('an execution');
   });
 
-  it('lose what a caller loses with the next call: tools by a join, all of it by a revocation or an end', async () => {
+  it('lose what a caller loses with the next call: tools by a join, all of it by a revocation or an end', { tags: ['P-443'] }, async () => {
     const [first, second] = [await grant({}), await grant({ allow: ['fs:read'] })];
     const rights = delegate([first]);
     expect(await refusal(rights.principal)).toBe('allowed');

@@ -7,6 +7,7 @@ import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
 import type { ToolAddress } from '../core/tool-address.js';
+import type { WhileLive } from '../core/while-live.js';
 import { quote } from '../util/quote.js';
 import type { Admission } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
@@ -22,6 +23,8 @@ export interface GuardOptions {
   audit?: AuditLog | undefined;
   /** Left out: nobody looks at calls while they run. */
   observer?: CallObserver | undefined;
+  /** Left out: a grant ends with the next call. */
+  whileLive?: WhileLive | undefined;
   /** Left out: nobody is asked before a call. */
   approvals?: Approvals | undefined;
   /**
@@ -67,12 +70,36 @@ export function createGuard(options: GuardOptions): Guard {
     name: 'guard',
     onMessage: (context, callNext) => {
       try {
-        return judge(context, callNext, options);
+        const { whileLive } = options;
+        if (whileLive === undefined || context.type !== 'request' || isUnbound(context)) return judge(context, callNext, options);
+        return judgeWhileLive(context, () => judge(context, callNext, options), whileLive);
       } catch (error) {
         return refuse(context, error, options);
       }
     },
   };
+}
+
+/** What runs when the grant ends is cancelled, and answered at once with why, whatever becomes of it. */
+function judgeWhileLive(
+  context: MiddlewareContext,
+  work: () => Promise<Answered<JsonObject>>,
+  whileLive: WhileLive,
+): Promise<Answered<JsonObject>> {
+  const { cancellation } = context;
+  return new Promise((resolve, reject) => {
+    const stop = whileLive(principalOf(context), (why) => {
+      reject(why);
+      cancellation.withdraw(why);
+    });
+    const end = (): void => cancellation.whenNotOutlived(stop);
+    try {
+      work().finally(end).then(resolve, reject);
+    } catch (error) {
+      end();
+      reject(error);
+    }
+  });
 }
 
 /** Not async: every call goes through here. Throws what the admission refuses before anything was begun. */

@@ -107,6 +107,26 @@ describe('every method of the protocol', () => {
   });
 });
 
+it('what a grant is shown is not kept for others, since each is shown a part', { tags: ['P-361'] }, async () => {
+  const scopesFor = (principal: Principal | undefined) =>
+    Promise.all(
+      ['tools/list', 'resources/list', 'resources/read'].map(async (method) => {
+        const caller = { sessionId: 's', door: 'http', era: 'modern', clientInfo: undefined, ...(principal && { principal }) } as const;
+        const shown = async () => ({ tools: [], resources: [], contents: [], ttlMs: 9, cacheScope: 'public' });
+        return (await hub.request(createContext(method, { uri: 'fs:a' }, { caller }), shown)).cacheScope;
+      }),
+    );
+  expect(await scopesFor(principals.owner)).toEqual(Array(3).fill('public'));
+  expect(await scopesFor(principals['grant for everything'])).toEqual(Array(3).fill('private'));
+});
+
+it('a notification of a server is received by those alone who may call all of it', { tags: ['P-060'] }, () => {
+  const admission = new Admission({ store });
+  const event = { method: 'notifications/message', server: 'fs' };
+  const heard = Object.entries(principals).filter(([, principal]) => admission.mayHear(principal, event));
+  expect(heard.map(([name]) => name)).toEqual(['owner', 'anonymous', 'grant for everything', 'grant for a server, read-only']);
+});
+
 describe('a grant that has ended', () => {
   it('receives no notification of servers', () => {
     const admission = new Admission({ store });

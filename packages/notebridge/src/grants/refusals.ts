@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { classOfAddress, meantAddress } from '@notebridge/kit/address-class';
 import type { Logger } from '@notebridge/kit/logger';
 import type { RefusedAttempt } from '../core/refused-attempt.js';
 import type { RefusedEntry } from './audit-line.js';
@@ -91,20 +91,6 @@ export class Refusals {
 /** The key of what is counted together. No other has no space. */
 const beyond = 'beyond';
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-const local = new BlockList();
-for (const [network, bits] of [
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-] as const)
-  local.addSubnet(network, bits);
-local.addSubnet('fc00::', 7, 'ipv6');
-local.addSubnet('fe80::', 10, 'ipv6');
-
 let lastAddress: string | undefined;
 let lastClass: RefusedEntry['remote'] = 'unknown';
 
@@ -115,11 +101,7 @@ export function remoteClassOf(address: string | undefined): RefusedEntry['remote
   return lastClass;
 }
 
-function lookUpClass(address: string | undefined): RefusedEntry['remote'] {
-  const plain = (address ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  const family = isIP(plain);
-  if (family === 0) return 'unknown';
-  const type = family === 6 ? 'ipv6' : 'ipv4';
-  if (loopback.check(plain, type)) return 'loopback';
-  return local.check(plain, type) ? 'private' : 'public';
+function lookUpClass(address = ''): RefusedEntry['remote'] {
+  const found = classOfAddress(meantAddress(address)) ?? 'unknown';
+  return found === 'special' ? 'public' : found;
 }

@@ -1,4 +1,5 @@
 import type { Environment } from './environment.js';
+import { searchPathOutside } from './written-rule.js';
 
 /** Whole names, and beginnings that end in `_`. */
 const posixNames = ['HOME', 'LANG', 'LANGUAGE', 'LC_', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER', 'XDG_'];
@@ -33,5 +34,7 @@ export function baseEnvironment(env: Environment = process.env, platform: NodeJS
   const isKept = (name: string): boolean => names.some((kept) => (kept.endsWith('_') ? name.startsWith(kept) : name === kept));
   const entries = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && isKept(fold(entry[0])));
   // A value that begins like this is a function of an old shell, and has been a way in.
-  return Object.fromEntries(entries.filter(([, value]) => !value.startsWith('()')));
+  const plain = entries.filter(([, value]) => !value.startsWith('()'));
+  // Nor what code in a sandbox could have put on the way to a program.
+  return Object.fromEntries(plain.map(([name, value]) => [name, fold(name) === 'PATH' ? searchPathOutside(value) : value]));
 }

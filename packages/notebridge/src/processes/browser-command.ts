@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Environment } from './environment.js';
+import { searchPathOutside } from './written-rule.js';
 
 /**
  * The commands of a `BROWSER` variable as argument lists, with the URL in place: a list separated by colons, each with `%s` for
@@ -18,7 +19,11 @@ export type LaunchOutcome = { kind: 'running' } | { kind: 'ended' } | { kind: 'f
 
 /** Starts a program that may outlive us: its own group, no pipes, nothing that keeps us alive. */
 export function launchDetached([command = '', ...args]: readonly string[], env: Environment): ChildProcess {
-  const child = spawn(command, args, { detached: true, stdio: 'ignore', env: { ...env } });
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: 'ignore',
+    env: { ...env, ...(env.PATH === undefined ? {} : { PATH: searchPathOutside(env.PATH) }) },
+  });
   child.unref();
   return child;
 }

@@ -19,6 +19,11 @@ export interface OpenBrowserOptions {
   openWithSystem?: (url: string) => Promise<ChildProcess>;
   /** Default: looked up. */
   surroundings?: Surroundings;
+  /**
+   * Writes a private file that leads to a URL, and gives its address. For a URL that opens something: every user reads with which arguments a
+   * program was started. Used where the system does not tell whose a connection is, so that who has read the URL could use it. Default: none.
+   */
+  leadTo?: ((url: string) => Promise<string>) | undefined;
 }
 
 /**
@@ -29,8 +34,19 @@ export interface OpenBrowserOptions {
  * @throws BridgeError `bad_origin` for anything but an http or https URL: other schemes can start programs.
  */
 export async function openBrowser(url: string, options: OpenBrowserOptions = {}): Promise<BrowserResult> {
-  const { env = process.env, platform = process.platform, timeoutMs = 1500, openWithSystem = openWithPackage } = options;
+  const { env = process.env, platform = process.platform } = options;
   assertWebUrl(url);
+  if (options.leadTo !== undefined && platform !== 'linux') {
+    const { leadTo, ...others } = options;
+    return openTarget(await leadTo(url), others);
+  }
+  // A browser on Windows reads no file of ours.
+  if (options.leadTo !== undefined && (options.surroundings ?? describeEnvironment({ env, platform })).wsl) return notOpened('wsl');
+  return openTarget(url, options);
+}
+
+async function openTarget(url: string, options: OpenBrowserOptions): Promise<BrowserResult> {
+  const { env = process.env, platform = process.platform, timeoutMs = 1500, openWithSystem = openWithPackage } = options;
   const variable = env.BROWSER ?? '';
   // Asked for by name, so tried wherever we are: remote editors set it to a helper that opens the browser at the person's end.
   if (variable.trim() !== '') return openWithVariable(parseBrowserVariable(variable, url), env, timeoutMs);

@@ -78,7 +78,7 @@ describe('ServerProcess', () => {
     expect(await program.ended).toMatchObject({ words: 'SIGKILL' });
   });
 
-  it('ends children with it, also one that left its group and ignores signals', { tags: ['deep'] }, async ({ skip }) => {
+  it('ends children with it, also one that left its group and ignores signals', { tags: ['P-066'] }, async ({ skip }) => {
     skip(process.platform !== 'linux', 'only Linux lets a process that left its group be found');
     const child = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('up')";
     const { program } = node(`
@@ -96,7 +96,7 @@ describe('ServerProcess', () => {
     expect(pids.map(isAlive)).toEqual([false, false]);
   });
 
-  it('ends what a program leaves behind that ends by itself', { tags: ['deep'] }, async ({ skip }) => {
+  it('ends what a program leaves behind that ends by itself', { tags: ['P-066'] }, async ({ skip }) => {
     skip(process.platform === 'win32', 'needs a POSIX shell');
     const { program } = start('sh', ['-c', 'sleep 1000 & echo $!; exit 1']);
     const pid = Number(await firstOutput(program));

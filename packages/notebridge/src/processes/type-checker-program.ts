@@ -4,6 +4,7 @@ import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject } from '@notebridge/kit/json';
 import { tryJson } from '../util/try-json.js';
+import { writtenBy } from './written-rule.js';
 
 /** A language server for Python that Node runs. */
 export interface TypeCheckerProgram {
@@ -110,7 +111,7 @@ function toProgram(folder: string): TypeCheckerProgram | undefined {
     const about = tryJson(readFileSync(join(real, 'package.json'), 'utf8'));
     if (!isJsonObject(about) || typeof about.name !== 'string' || !names.includes(about.name)) return undefined;
     const isOwn = [real, join(real, entry), join(real, 'dist')].every((path) => isUntouched(path));
-    return isOwn ? { name: about.name, version: String(about.version), folder: real } : undefined;
+    return isOwn && writtenBy(folder) === undefined ? { name: about.name, version: String(about.version), folder: real } : undefined;
   } catch {
     return undefined;
   }

@@ -45,6 +45,7 @@ export class AskedCall {
   /** The agent's request that waits for what becomes of the call. None: it is parked. */
   #turn: Turn | undefined;
   #unlink: (() => void) | undefined;
+  #release: (() => void) | undefined;
   #outcome: (() => Promise<JsonObject>) | undefined;
   #asked = 0;
   #open = 0;
@@ -62,7 +63,14 @@ export class AskedCall {
     this.#unlink?.();
     const { cancellation } = context;
     this.#unlink = cancellation.onCancel((reason) => this.cancellation.cancel(reason, { callerIsGone: cancellation.callerIsGone }));
-    if (this.#outcome !== undefined) return this.#outcome();
+    // It outlives the request that it is parked by.
+    const release = cancellation.outlive((why) => this.cancellation.withdraw(why));
+    this.#release?.();
+    this.#release = release;
+    if (this.#outcome !== undefined) {
+      this.#releaseAtEnd();
+      return this.#outcome();
+    }
     return new Promise((resolve, reject) => {
       this.#turn = { resolve, reject };
       this.#park();
@@ -126,6 +134,7 @@ export class AskedCall {
   /** The server has answered, or the call failed. */
   finish(outcome: () => Promise<JsonObject>): void {
     this.#outcome = outcome;
+    this.#releaseAtEnd();
     this.#end.cancel('the call has ended');
     for (const { question, resolve, reject } of this.#waiting.values()) this.#refuse(question, 'the call had ended').then(resolve, reject);
     this.#waiting.clear();
@@ -164,6 +173,11 @@ export class AskedCall {
     const named = (question: Question): Question => (isNamed === true ? question : withAsker(question, server));
     const asked = [...this.#waiting].map(([key, { question }]) => [key, toModernQuestion(named(question))]);
     this.#leave()?.resolve({ resultType: 'input_required', inputRequests: Object.fromEntries(asked), requestState });
+  }
+
+  /** What the call has begun may go on when it is answered. */
+  #releaseAtEnd(): void {
+    this.cancellation.whenNotOutlived(() => this.#release?.());
   }
 
   #leave(): Turn | undefined {

@@ -2,6 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { Cancellation } from '../core/cancellation.js';
+import { BridgeError } from '../core/errors.js';
 import { everyAskable } from '../core/questions.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { AskedCalls, type SentCall } from './asked-calls.js';
@@ -48,6 +49,20 @@ describe('calls that wait for the answers of modern agents', () => {
     await expect.poll(() => cancelled).toEqual(['nobody answered what the server asked']);
   });
 
+  it('are cancelled when the right of their agent ends, which knows of no call that could be cancelled', { tags: ['P-680'] }, async () => {
+    const { calls, cancelled, toCall } = openCalls();
+    const call = toCall();
+    const { requestState } = await calls.run(call);
+    call.context.cancellation.withdraw(new BridgeError('bad_grant', 'It was revoked.'));
+    expect(cancelled).toEqual(['It was revoked.']);
+    // Nothing holds on to a call that has ended.
+    const taken = await calls.resume(toCall({ requestState }));
+    expect(taken).toEqual({ action: 'cancel' });
+    let isFree = false;
+    call.context.cancellation.whenNotOutlived(() => (isFree = true));
+    expect(isFree).toBe(true);
+  });
+
   it('end with what their server answered meanwhile', async () => {
     const { calls, toCall } = openCalls();
     const asking = new Cancellation();
@@ -70,7 +85,7 @@ describe('calls that wait for the answers of modern agents', () => {
 });
 
 describe('a question of no call', () => {
-  it('is refused, or of the agent that has the server for itself', async () => {
+  it('is refused, or of the agent that has the server for itself', { tags: ['P-344'] }, async () => {
     const roots = { method: 'roots/list' };
     const ask = async (): Promise<JsonObject> => ({ roots: [] });
     for (const isOwn of [false, true]) {

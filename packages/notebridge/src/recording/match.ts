@@ -1,6 +1,6 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { redactedMark } from '../util/redactor.js';
+import { redactedMarks } from '../util/redactor.js';
 
 /** True if a value is what was recorded. What was redacted stands for any text. */
 export function isRecorded(recorded: unknown, found: unknown): boolean {
@@ -61,7 +61,7 @@ export function toAsked(params: JsonObject): JsonObject {
 
 function isSameLeaf(recorded: unknown, found: unknown): boolean {
   if (recorded === found) return true;
-  if (typeof recorded === 'string') return typeof found === 'string' && recorded.includes(redactedMark) && fits(recorded, found);
+  if (typeof recorded === 'string') return typeof found === 'string' && recorded.search(redactedMarks) >= 0 && fits(recorded, found);
   if (isNumber(recorded) && isNumber(found)) return printJson(recorded) === printJson(found) || isSameNumber(recorded, found);
   return false;
 }
@@ -77,7 +77,7 @@ function isNumber(value: unknown): value is number | ExactNumber {
 
 /** Whether a text has the parts between the marks, in their order. */
 function fits(recorded: string, found: string): boolean {
-  const parts = recorded.split(redactedMark);
+  const parts = recorded.split(redactedMarks);
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';
   if (!found.startsWith(first) || !found.endsWith(last) || found.length < first.length + last.length) return false;

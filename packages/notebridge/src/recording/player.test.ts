@@ -47,7 +47,7 @@ const result = (id: number, text: string): JsonObject => ({ id, result: { text }
 const settled = () => new Promise(setImmediate);
 
 describe('Player', () => {
-  it('answers equal requests in their order, with the ids of now, and tells of one that comes once more', () => {
+  it('answers equal requests in their order, with the ids of now, and tells of one that comes once more', { tags: ['P-411'] }, () => {
     const { heard, send, player } = replay([
       ['client', call(1, 'a')],
       ['server', result(1, 'first')],
@@ -146,7 +146,7 @@ describe('Player', () => {
     expect(heard.slice(2)).toEqual([changed]);
   });
 
-  it('asks the client, waits for its answer, and tells where it is another one', async () => {
+  it('asks the client, waits for its answer, and tells where it is another one', { tags: ['P-411'] }, async () => {
     const ask = { id: 'q', method: 'elicitation/create', params: { message: 'Name?' } };
     const { heard, send, player } = replay([
       ['client', call(1, 'a')],
@@ -165,7 +165,7 @@ describe('Player', () => {
     ]);
   });
 
-  it('answers a call of the modern era that is made again with other answers, and tells so', () => {
+  it('answers a call of the modern era that is made again with other answers, and tells so', { tags: ['P-411'] }, () => {
     const again = (id: number, name: string): JsonObject => ({
       id,
       method: 'tools/call',

@@ -9,7 +9,7 @@ import { Recorder } from './recorder.js';
 /** A recorder with the server's end of a connection, and the lines that it has written. */
 function open({ maxBytes = 1024 * 1024, failsAt = Number.POSITIVE_INFINITY } = {}) {
   const redactor = new Redactor();
-  redactor.add('the secret');
+  redactor.add('the hidden one');
   let text = '';
   let appends = 0;
   const stops: string[] = [];
@@ -51,7 +51,7 @@ describe('Recorder', () => {
     const message = {
       id: 1,
       method: 'a',
-      params: { 'the secret': ['x the secret y', { password: 'hunter2' }], password: { type: 'string' } },
+      params: { 'the hidden one': ['x the hidden one y', { password: 'hunter2' }], password: { type: 'string' } },
     };
     channel.outgoing.send(message);
     recorder.close();
@@ -70,7 +70,7 @@ describe('Recorder', () => {
     expect(parse(lines()[1])).toMatchObject({ link: 'server:it', session: 2 });
   });
 
-  it('stops at its limit, says so in the file and once outside, and lets messages pass', () => {
+  it('stops at its limit, says so in the file and once outside, and lets messages pass', { tags: ['P-417'] }, () => {
     const { recorder, channel, got, stops, text, lines } = open({ maxBytes: 4096 });
     for (let n = 0; n < 200; n++) channel.outgoing.send({ id: n, method: 'a'.repeat(30) });
     recorder.close();
@@ -80,7 +80,7 @@ describe('Recorder', () => {
     expect(parse(lines().at(-1))).toMatchObject({ stopped: 'The recording has reached 4096 bytes (--max-size)' });
   });
 
-  it('stops where nothing can be written, says so once, and lets messages pass', async () => {
+  it('stops where nothing can be written, says so once, and lets messages pass', { tags: ['P-417'] }, async () => {
     const { channel, got, stops, lines } = open({ failsAt: 2 });
     for (let n = 0; n < 5; n++) {
       channel.outgoing.send({ id: n, method: 'a' });

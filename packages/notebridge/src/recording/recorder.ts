@@ -3,15 +3,14 @@ import { codeOf } from '../core/errors.js';
 import { printMessage } from '../core/wire.js';
 import type { Channel } from '../rpc/message-stream.js';
 import { type RecordChannel, type RecordedLink, tapChannel } from '../rpc/tapped-channel.js';
-import type { Redacting } from '../util/redactor.js';
 import type { RecordedProbe } from './recorded-probe.js';
 import { type RecordedLine, type RecordedSide, type RecordingHeader, recordingFormat } from './recording-format.js';
-import { redactMessage, redactText } from './redact-message.js';
+import { type DeeplyRedacting, redactMessage, redactText } from './redact-message.js';
 
 export interface RecorderOptions {
   /** Where lines go, each with its line break. Throws if they cannot be written. */
   file: { readonly path: string; append(lines: string): void; close(): void };
-  redactor: Redacting;
+  redactor: DeeplyRedacting;
   /** The version of this program. */
   version: string;
   /** The number of this process. */

@@ -1,7 +1,11 @@
 import { redactedMark } from '../util/redactor.js';
+import { isPlainWord, isSecretName, prefixedKeys } from '../util/secrets.js';
+
+/** What is put in place of a match: its text with `$1` and the like, or what a function makes of its groups. */
+type Form = readonly [RegExp, string | ((whole: string, ...groups: string[]) => string)];
 
 /** Secrets that show by their form, wherever they stand in a text. Each pattern is linear in the length of the text. */
-const forms: readonly [RegExp, string][] = [
+const forms: readonly Form[] = [
   [
     /-----BEGIN ([A-Z ]{0,32}PRIVATE KEY)-----(?:[^-]|-(?!----))*-----END [A-Z ]{0,32}PRIVATE KEY-----/g,
     `-----BEGIN $1----- ${redactedMark}`,
@@ -12,49 +16,38 @@ const forms: readonly [RegExp, string][] = [
     `$1$2${redactedMark}`,
   ],
   [/\b(Bearer|Basic|Token)( +)(?=[^\s"',;]{0,64}\d)[\w.~+/=-]{8,}/gi, `$1$2${redactedMark}`],
-  // Not inside a word: each would be looked through to its end.
-  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, redactedMark],
-  // Keys whose issuers gave them a prefix so that they can be found.
+  [prefixedKeys, redactedMark],
+  // Members, as JSON and the languages of code write them, also inside a text.
   [
-    /\b(?:gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|A(?:KI|SI)A[0-9A-Z]{16}\b|AIza[\w-]{30,}|hf_\w{20,}|npm_\w{30,}|pypi-[\w-]{30,}|nbg_[\w-]{16,})/g,
-    redactedMark,
-  ],
-  // Variables and members, as a shell, an env file and JSON inside a text write them.
-  [
-    /\b([A-Z][A-Z0-9_]{0,64}?(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)[A-Z0-9_]{0,64}(?:=|\\?"\s{0,4}:\s{0,4})(?:\\?["'])?)[^\s"'\\]{4,}/g,
-    `$1${redactedMark}`,
+    /(?<![\w.-])([\w.-]{1,80})(\\*["'])(\s{0,4}[:=]\s{0,4})(\\*["'])([^"'\\\r\n]{4,})/g,
+    (whole, name = '', quote = '', sign = '', opening = '') =>
+      isSecretName(name, isVariable(name)) ? `${name}${quote}${sign}${opening}${redactedMark}` : whole,
   ],
   [
-    /("(?:[\w-]{0,32}(?:api_?key|_token|-token|secret)|token|password|passwd|passphrase)\\?"\s{0,4}:\s{0,4}\\?")[^"\\\r\n]{4,}/gi,
-    `$1${redactedMark}`,
+    /([?&#;])([\w.-]{1,80})=([^\s"'\\&;<>#]+)/g,
+    (whole, before = '', name = '') => (isSecretName(name, true) ? `${before}${name}=${redactedMark}` : whole),
   ],
-  // URLs: passwords, and what is named like a key.
+  // Variables and settings, as a shell, an env file and YAML write them. A word is more often what is said of a member.
+  [
+    /(?<![\w.-])([\w.-]{1,80})(=\\?["']?|[ \t]{0,4}[:=][ \t]{1,4})([^\s"'\\&;<>()[\]{}]+)/g,
+    (whole, name = '', sign = '', value = '') => {
+      const isSet = sign.startsWith('=');
+      const isLong = isSet ? value.length >= 4 : value.length >= 6 && !isPlainWord(value.replace(/[,.)]$/, ''));
+      const isMeant = isLong && isSecretName(name, isSet);
+      return isMeant ? `${name}${sign}${redactedMark}` : whole;
+    },
+  ],
+  // URLs: passwords.
   [/(:\/\/[^\s/?#:@"']{0,256}):[^\s/?#@"']{1,1024}@/g, `$1:${redactedMark}@`],
-  [
-    /([?&#;](?:[\w.-]{0,64}?(?:token|secret|passw|api[_-]?key|access[_-]?key|signature|credential)[\w.-]{0,64}|key|sig|auth|pwd)=)[^&#;\s"'<>\\]+/gi,
-    `$1${redactedMark}`,
-  ],
 ];
-
-/** Members whose text is a secret by their name. */
-const secretNames =
-  /^(?:(?:proxy[-_]?)?authorization|(?:set[-_]?)?cookie|(?:x[-_])?api[-_]?key|(?:access|refresh|id|auth|bearer|x[-_]auth|session)[-_]?token|token|client[-_]?secret|secret|secret[-_]?(?:access[-_]?)?key|private[-_]?key|password|passwd|passphrase|pwd)$/i;
-
-/** Variables of an environment whose values are secrets by their name. */
-const secretVariables = /TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|COOKIE|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|_KEY$|_PAT$|^KEY$|_AUTH$/i;
 
 /** The text without secrets that show by their form. */
 export function redactForms(text: string): string {
   let redacted = text;
-  for (const [form, mark] of forms) redacted = redacted.replace(form, mark);
+  for (const [form, mark] of forms) redacted = typeof mark === 'string' ? redacted.replace(form, mark) : redacted.replace(form, mark);
   return redacted;
 }
 
-export function isSecretName(name: string): boolean {
-  return secretNames.test(name);
-}
-
-/** The values of an environment that are secrets by their names. */
-export function secretsOfEnvironment(env: Readonly<Record<string, string | undefined>>): string[] {
-  return Object.entries(env).flatMap(([name, value]) => (value !== undefined && secretVariables.test(name) ? [value] : []));
+function isVariable(name: string): boolean {
+  return name === name.toUpperCase();
 }

@@ -1,3 +1,4 @@
+import type { EntryGate } from '@notebridge/kit/entry-gate';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
@@ -35,6 +36,8 @@ export interface ColabWebSocketServerOptions {
   save?: (() => Promise<boolean>) | undefined;
   /** Has slots of other hubs come here with their pages. Default: there are no others. */
   finder?: SlotFinder | undefined;
+  /** Knows whose connections are let in. Default: those of this user alone (Linux). */
+  gate?: EntryGate | undefined;
   /** Answers requests to the port that are no page's. Default: each is told that there is nothing to see. */
   answerPlain?: AnswerPlain | undefined;
 }
@@ -58,9 +61,9 @@ export class ColabWebSocketServer {
   /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`, or `closed` after `close`. */
   async start(): Promise<this> {
     if (this.#closing !== undefined) throw new BridgeError('closed', 'This socket server was closed; make a new one.');
-    const { port = 0, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain, finder } = this.#options;
+    const { port = 0, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain, finder, gate } = this.#options;
     const own = { slots: [this.slot], describePortOwner, onRefusedPage: (page: RefusedPage) => this.refused.emit(page) };
-    this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain, finder });
+    this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain, finder, gate });
     try {
       this.#listener = await this.#starting;
     } catch (error) {

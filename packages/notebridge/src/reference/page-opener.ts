@@ -1,8 +1,9 @@
 import { BridgeError } from '../core/errors.js';
+import { openAddress } from '../identity/open-address.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
 import { findColabUrl } from '../notebooks/profiles/colab-url.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
-import { type BrowserResult, openBrowser } from '../processes/browser.js';
+import type { BrowserResult } from '../processes/browser.js';
 
 export interface PageOpenerOptions {
   profile?: PageProfile | undefined;
@@ -45,7 +46,7 @@ export class PageOpener {
     const url = this.#urlOf(token, port, notebookUrl);
     this.#openings++;
     this.#last = { url, token, notebookUrl };
-    const { open = (target, timeout) => openBrowser(target, { timeoutMs: timeout }) } = this.#options;
+    const { open = (target, timeout) => openAddress(target, { timeoutMs: timeout }) } = this.#options;
     return { url, outcome: await open(url, timeoutMs) };
   }
 

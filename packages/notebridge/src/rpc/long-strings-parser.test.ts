@@ -94,7 +94,7 @@ describe('parseWithLongStrings', () => {
     ['a string without an end', `{"text":"${long}`],
     ['a control character', `{"text":"${long}\u0001"}`],
     ['a fault elsewhere', `{"text":"${long}",}`],
-  ])('leaves %s to the usual parser', (_, text) => expect(parseWithLongStrings(Buffer.from(text))).toBeUndefined());
+  ])('leaves %s to the usual parser', { tags: ['deep'] }, (_, text) => expect(parseWithLongStrings(Buffer.from(text))).toBeUndefined());
 
   it('leaves bytes that are no UTF-8 to the usual parser', () => {
     const line = Buffer.from(`{"text":"${long}"}`);
@@ -102,7 +102,7 @@ describe('parseWithLongStrings', () => {
     expect(parseWithLongStrings(line)).toBeUndefined();
   });
 
-  it('finds long strings however deeply they are nested', () => {
+  it('finds long strings however deeply they are nested', { tags: ['deep'] }, () => {
     const depth = 50_000;
     const lists = Buffer.from(`${'['.repeat(depth)}{"text":"${long}"}${']'.repeat(depth)}`);
     let item = parseWithLongStrings(lists);

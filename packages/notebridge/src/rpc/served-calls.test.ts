@@ -147,7 +147,7 @@ describe('a request of the other side: its answer', () => {
 });
 
 describe('a request of the other side: cancellation', () => {
-  it('reaches the handler with its reason, and nothing is answered', async () => {
+  it('reaches the handler with its reason, and nothing is answered', { tags: ['P-057'] }, async () => {
     const manual = new Manual();
     const { far, notifications } = openPeer({ onRequest: manual.onRequest });
     far.send({ id: 'a', method: 'x' });

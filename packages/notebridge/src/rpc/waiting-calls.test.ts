@@ -103,7 +103,7 @@ describe('Peer.request: the answer', () => {
 });
 
 describe('Peer.request: progress', () => {
-  it('is delivered before an answer that arrives in the same turn', async () => {
+  it('is delivered before an answer that arrives in the same turn', { tags: ['P-057'] }, async () => {
     const { peer, far } = openPeer();
     const order: unknown[] = [];
     const asked = peer.request('x', {}, { onProgress: (params) => order.push(params) }).then((result) => order.push(result));

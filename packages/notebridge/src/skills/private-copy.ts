@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { ownProcessId, ownUserId, processExists } from '../processes/own-user.js';
+import { makeOwnScratch } from '../identity/own-scratch.js';
 import { copyContained } from '../state/contained-copy.js';
-import { makeScratchFolder } from '../state/scratch-folder.js';
 import { SkillFault } from './skill-fault.js';
 import type { Skill } from './skill-finder.js';
 
@@ -13,7 +12,7 @@ const bounds = { entries: 10_000, bytes: 268_435_456 };
  * afterwards; that of a hub that was killed, by the next one that runs a script.
  */
 export async function withPrivateCopy<Result>({ name, folder }: Skill, work: (copy: string) => Promise<Result>): Promise<Result> {
-  const scratch = await makeScratchFolder({ own: ownProcessId(), exists: processExists }, { uid: ownUserId() });
+  const scratch = await makeOwnScratch();
   try {
     // Its own name stands in what scripts write of themselves.
     const copy = join(scratch.path, folder.name);

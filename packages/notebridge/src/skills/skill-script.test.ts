@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../../test/support/skill-folders.js';
 import { Cancellation } from '../core/cancellation.js';
 import type { SkillsServer } from './skills-server.js';
@@ -46,6 +46,18 @@ describe('run_skill_script', () => {
     };
     expect(resultOf(result)).toEqual(expected);
     expect(JSON.parse(String(result.content?.[0]?.text))).toEqual(expected);
+  });
+
+  it('runs a script from a private copy, which is gone afterwards', { tags: ['P-170'] }, async () => {
+    const temporary = join(place.base, 'tmp');
+    await mkdir(temporary);
+    vi.stubEnv('TMPDIR', temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await place.write('pdf/scripts/where.sh', 'cd "$(dirname "$0")/../.." && ls -ld . | cut -c1-10 && pwd -P && ls pdf/scripts');
+    const [mode, folder, name] = String((resultOf(await run(place.serve(), 'where')) as JsonObject).output).split('\n');
+    expect([mode, name]).toEqual(['drwx------', 'where.sh']);
+    expect(folder).toContain(`${temporary}/`);
+    expect(await readdir(temporary)).toEqual([]);
   });
 
   it('gives a script that fails as a result that says how', { tags: ['deep'] }, async () => {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { interpreterOf } from '../processes/interpreters.js';
 import { type ProgramRun, runProgram } from '../processes/run-program.js';
+import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
 import { findInCopy } from '../state/contained-copy.js';
 import { quote } from '../util/quote.js';
 import { withPrivateCopy } from './private-copy.js';
@@ -46,6 +47,7 @@ export async function runScript({ skill, scriptName, args, kwargs, maxOutputByte
         `all who can write to it, put {"path": ${JSON.stringify(skill.source.path)}, "trusted": true} into "notebridge.skills" of the config.`,
     );
   }
+  assertOutside(skill);
   return withPrivateCopy(skill, async (copy) => {
     const file = await findInCopy(copy, script.path);
     const interpreter = file === undefined ? undefined : interpreterOf(script.path, file.head.split('\n')[0]);
@@ -64,6 +66,16 @@ export async function runScript({ skill, scriptName, args, kwargs, maxOutputByte
     if (started === undefined) throw await unknownScript(skill, scriptName);
     return toScriptResult(await started.run, { isPython: script.path.endsWith('.py'), timeoutMs: skill.source.timeoutMs });
   });
+}
+
+/** Trusted or not: by now code in a sandbox may write there. */
+function assertOutside({ name, folder, source }: Skill): void {
+  const written = writtenBy(source.path) ?? writtenBy(folder.path);
+  if (written === undefined) return;
+  throw new SkillFault(
+    'denied',
+    `The scripts of the skill "${name}" are not run: code in a sandbox may write to "${written}". ${adviceOnWritten(written)}`,
+  );
 }
 
 async function findScript(skill: Skill, wanted: string): Promise<SkillScript> {

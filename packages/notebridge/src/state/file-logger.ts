@@ -55,7 +55,7 @@ export function createFileLogger(options: FileLoggerOptions): FileLogger {
     opening ??= open();
   }, loadAfterMs).unref();
   const logger = toLogger((level, message, fields) => {
-    if (isAtLeast(level, 'warn')) onWarning(redactor.redact(`${message}${toSuffix(fields)}`));
+    if (isAtLeast(level, 'warn')) onWarning(redactor.redactOurs(`${message}${toSuffix(fields)}`));
     if (!isAtLeast(level, lowest)) return;
     const line = { level, message, fields, time: Date.now() };
     if (write === undefined) waiting.push(line);
@@ -80,7 +80,7 @@ async function openPino({ dir, name, redactor }: FileLoggerOptions): Promise<(li
   // Synchronous: few lines, and the last ones before a crash are those that matter.
   const file = destination({ dest: join(dir, `${name}.jsonl`), mode: 0o600, sync: true });
   file.on('error', () => {});
-  const redacting = { write: (text: string) => file.write(redactor.redact(text)) };
+  const redacting = { write: (text: string) => file.write(redactor.redactOurs(text)) };
   const log = pino({ level: 'debug', base: null, timestamp: false }, redacting);
   return ({ level, message, fields, time }) => log[level]({ time: new Date(time).toISOString(), ...fields }, message);
 }

@@ -64,7 +64,8 @@ export function readPrivateFile(path: string, rules: PrivacyRules): string | und
     if (found.size > maxBytes) throw fault(`"${path}" has ${found.size} bytes, ${maxBytes} are allowed`, 'Move it away.', { path });
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
+    // Nor is there one where a part of its path is no folder (a home of /dev/null).
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;
     // What the system calls a circle of links is here the first that it met.
     if (errnoOf(error) === 'ELOOP') throw fault(`"${path}" is a link`, 'Move it away.', { path, reason: 'ELOOP' });
     throw error instanceof BridgeError ? error : systemFault(`Cannot read "${path}"`, path, error);

@@ -93,7 +93,7 @@ describe('publishFolder', () => {
     expect(await readdir(folder)).toEqual(['generated']);
   });
 
-  it('swaps a link, and readers of the old folder keep it', { tags: ['deep'] }, async () => {
+  it('swaps a link, and readers of the old folder keep it', { tags: ['P-088'] }, async () => {
     await publish('one', { asLink: true });
     const old = await realpath(path);
     await publish('two', { asLink: false });
@@ -154,7 +154,7 @@ describe('publishFolder', () => {
 
   it.each([true, false])(
     'leaves the old one whole and nothing beside it when writing fails (as a link: %s)',
-    { tags: ['deep'] },
+    { tags: ['P-088'] },
     async (asLink) => {
       await publish('one', { asLink });
       const before = (await readdir(folder)).sort();
@@ -167,7 +167,7 @@ describe('publishFolder', () => {
     },
   );
 
-  it('removes what killed writers left, not what running ones make', { tags: ['deep'] }, async () => {
+  it('removes what killed writers left, not what running ones make', { tags: ['P-088'] }, async () => {
     const left = `.generated-new-${deadPid()}-0123456789ab`;
     // Of a process before us that had our number, as in a container.
     const before = `.generated-new-${process.pid}-0123456789ab`;
@@ -179,12 +179,36 @@ describe('publishFolder', () => {
     expect((await readdir(folder)).sort()).toEqual([...others, running, 'generated'].sort());
   });
 
-  it('puts back the folder that a writer moved aside before it was killed', { tags: ['deep'] }, async () => {
+  it('puts back the folder that a writer moved aside before it was killed', { tags: ['P-088'] }, async () => {
     await publish('one');
     await rename(path, join(folder, `.generated-old-${deadPid()}-0123456789ab`));
     expect(await publish('one')).toBe('unchanged');
     expect(await text()).toBe('one');
     expect(await readdir(folder)).toEqual(['generated']);
+  });
+
+  it('follows no link that leads elsewhere, be it the folder, in it, or an old one beside it', { tags: ['P-171'] }, async () => {
+    const elsewhere = join(folder, 'elsewhere');
+    await mkdir(elsewhere);
+    path = join(folder, 'shared', 'generated');
+    await publish('one', { asLink: true });
+    const [version = ''] = (await readdir(join(folder, 'shared'))).filter((name) => name.startsWith('.'));
+    for (const name of ['b.txt', 'er']) await writeFile(join(elsewhere, name), 'precious');
+    const then = new Date(1_000_000_000_000);
+    await utimes(elsewhere, then, then);
+    await rm(join(path, 'deep'), { recursive: true });
+    await symlink(elsewhere, join(path, 'deep'));
+    await publish('one', { asLink: true }).catch(() => {});
+    await rm(join(folder, 'shared', version), { recursive: true });
+    await symlink(elsewhere, join(folder, 'shared', version));
+    await publish('two', { asLink: true }).catch(() => {});
+    await publish('one', { asLink: true }).catch(() => {});
+    expect([(await readdir(elsewhere)).sort(), (await stat(elsewhere)).mtimeMs]).toEqual([['b.txt', 'er'], then.getTime()]);
+    path = join(folder, 'link');
+    await mkdir(join(folder, 'empty'), { mode: 0o700 });
+    await symlink(join(folder, 'empty'), path);
+    expect((await faultOf(publish('one', { asLink: true }))).message).toContain('it is a link to elsewhere');
+    expect(await readdir(join(folder, 'empty'))).toEqual([]);
   });
 
   it('keeps the last old folders, and more only while they are young', { tags: ['deep'] }, async () => {

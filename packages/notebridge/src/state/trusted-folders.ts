@@ -1,12 +1,9 @@
 import { realpathSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
-import { isJsonObject } from '@notebridge/kit/json';
-import type { FolderTrust } from '@notebridge/notebook/host';
-import { BridgeError } from '../core/errors.js';
-import { tryJson } from '../util/try-json.js';
+import type { FolderTrust, WrittenFolders } from '@notebridge/notebook/host';
 import { writeFileAtomic } from './atomic-file.js';
 import { withFileLock } from './file-lock.js';
-import { ensurePrivateDir, type PrivacyRules, readPrivateFile } from './private-file.js';
+import { type FolderRecord, folderRecordFile, readFolderRecord } from './folder-record.js';
+import { ensurePrivateDir, type PrivacyRules } from './private-file.js';
 
 export interface TrustedFolders extends FolderTrust {
   readonly folders: readonly string[];
@@ -18,39 +15,53 @@ export interface TrustedFolders extends FolderTrust {
  * not private or cannot be read; `add` and `remove` reject with `write_failed` then.
  */
 export function createTrustedFolders(stateDir: string, rules: PrivacyRules): TrustedFolders {
-  const path = join(stateDir, 'trusted-folders.json');
-  const change = async (edit: (folders: readonly string[]) => readonly string[]): Promise<void> => {
-    ensurePrivateDir(stateDir, rules);
-    await withFileLock(`${path}.lock`, async () => {
-      const next = [...new Set(edit(read(path, rules)))].sort();
-      await writeFileAtomic(path, `${JSON.stringify({ folders: next }, undefined, 2)}\n`, { mode: 0o600, anew: true });
-    });
-  };
+  const change = (edit: (folders: readonly string[]) => readonly string[]): Promise<void> =>
+    changeRecord(stateDir, rules, (record) => ({ ...record, trusted: edit(record.trusted) }));
   return {
     get folders() {
-      return read(path, rules);
+      return readFolderRecord(stateDir, rules).trusted;
     },
     has(folder) {
       try {
-        return read(path, rules).includes(realPath(folder));
+        return readFolderRecord(stateDir, rules).trusted.includes(realPath(folder));
       } catch {
         return false;
       }
     },
     add: (folder) => change((folders) => [...folders, realPath(folder)]),
-    remove: (folder) => change((folders) => folders.filter((each) => each !== folder && each !== realPath(folder))),
+    remove: (folder) => change((folders) => without(folders, folder)),
   };
 }
 
-function read(path: string, rules: PrivacyRules): readonly string[] {
-  const text = readPrivateFile(path, rules);
-  if (text === undefined) return [];
-  const found = tryJson(text);
-  const folders = isJsonObject(found) ? found.folders : undefined;
-  if (Array.isArray(folders) && folders.every((folder) => typeof folder === 'string' && isAbsolute(folder))) return folders;
-  throw new BridgeError('write_failed', `"${path}" is no list of trusted folders. Look at what is in it, and move it away.`, {
-    data: { path, reason: 'not_readable' },
+/** The folders that code in a sandbox was given to write to, in the same file. All reject, or throw, with `write_failed`. */
+export function createWrittenFolders(stateDir: string, rules: PrivacyRules): WrittenFolders & { remove(folder: string): Promise<void> } {
+  const change = (edit: (folders: readonly string[]) => readonly string[]): Promise<void> =>
+    changeRecord(stateDir, rules, (record) => ({ ...record, written: edit(record.written) }));
+  return {
+    get folders() {
+      return readFolderRecord(stateDir, rules).written;
+    },
+    async add(folder) {
+      const path = realPath(folder);
+      if (!readFolderRecord(stateDir, rules).written.includes(path)) await change((folders) => [...folders, path]);
+    },
+    remove: (folder) => change((folders) => without(folders, folder)),
+  };
+}
+
+async function changeRecord(stateDir: string, rules: PrivacyRules, edit: (record: FolderRecord) => FolderRecord): Promise<void> {
+  const path = folderRecordFile(stateDir);
+  ensurePrivateDir(stateDir, rules);
+  await withFileLock(`${path}.lock`, async () => {
+    const { trusted, written } = edit(readFolderRecord(stateDir, rules));
+    const toList = (folders: readonly string[]): string[] => [...new Set(folders)].sort();
+    const text = JSON.stringify({ folders: toList(trusted), written: toList(written) }, undefined, 2);
+    await writeFileAtomic(path, `${text}\n`, { mode: 0o600, anew: true });
   });
+}
+
+function without(folders: readonly string[], folder: string): readonly string[] {
+  return folders.filter((each) => each !== folder && each !== realPath(folder));
 }
 
 /** A folder that is gone has the path that was given. */

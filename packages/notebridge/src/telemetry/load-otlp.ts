@@ -2,12 +2,14 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
 import type { OtlpSettings } from '../core/otlp-settings.js';
 import type { Telemetry } from '../core/telemetry.js';
+import type { Redactor } from '../util/redactor.js';
+import { type Secret, secretsOfHeader, secretsOfUrl } from '../util/secrets.js';
 import type { CreateOtlpOptions } from './otlp.js';
 
 export interface LoadOtlpOptions extends CreateOtlpOptions {
   /** The config file that turns it on; undefined for a program that has none. */
   file: string | undefined;
-  redactor: { add(secret: string): void };
+  redactor: Pick<Redactor, 'replace'>;
   /** Of the Node that runs this, without the `v`. */
   nodeVersion: string;
 }
@@ -35,7 +37,7 @@ export async function loadOtlp(options: LoadOtlpOptions): Promise<Telemetry> {
     const found = `needs Node ${leastNode.join('.')} or newer, and this is ${nodeVersion}`;
     throw new BridgeError('bad_config', `${place} ${found}. Run Notebridge with a newer Node, or remove the key.`);
   }
-  for (const secret of secretsOf(settings)) redactor.add(secret);
+  redactor.replace('otlp', secretsOf(settings));
   const { createOtlp } = await import('./otlp.js').catch((cause: unknown) => {
     throw new BridgeError(
       'bad_config',
@@ -51,12 +53,8 @@ function isNewEnough(version: string): boolean {
   return major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1]);
 }
 
-/** Headers carry keys; of `Bearer KEY` the key alone is one as well. So may the address. */
-function secretsOf({ headers, endpoint }: OtlpSettings): string[] {
-  const values = Object.values(headers);
-  const keys = values.flatMap((value) => /^\S+\s+(\S.*)$/.exec(value)?.[1] ?? []);
-  const { password, searchParams } = new URL(endpoint);
-  return [...values, ...keys, password, ...searchParams.values()];
+function secretsOf({ headers, endpoint }: OtlpSettings): Secret[] {
+  return [...Object.entries(headers).flatMap(([name, value]) => secretsOfHeader(name, value)), ...secretsOfUrl(endpoint)];
 }
 
 /** Without the path of our file that asked for it. */

@@ -25,7 +25,7 @@ describe('parseTraceContext', () => {
     `00-${'0'.repeat(32)}-${spanId}-01`,
     `00-${traceId}-${'0'.repeat(16)}-01`,
     `cc-${traceId}-${spanId}-01-${'x'.repeat(1_000_000)}`,
-  ])('begins a new trace for %.60s', (traceparent) => {
+  ])('begins a new trace for %.60s', { tags: ['P-505'] }, (traceparent) => {
     expect(parseTraceContext({ traceparent, tracestate: 'a=1' })).toBeUndefined();
   });
 
@@ -37,7 +37,7 @@ describe('parseTraceContext', () => {
 });
 
 describe('withTraceContext', () => {
-  it('takes the place of what was there, and changes nothing else', () => {
+  it('takes the place of what was there, and changes nothing else', { tags: ['P-505'] }, () => {
     const _meta = { traceparent: 'theirs', tracestate: 'a=1', baggage: 'b=2', progressToken: 7 };
     const params = Object.freeze({ name: 'tool', _meta: Object.freeze(_meta) });
     expect(withTraceContext(params, { traceId, spanId, traceFlags: 1 })).toEqual({

@@ -13,15 +13,15 @@ import { EraVerdicts } from './era-verdicts.js';
 import type { OpenLink } from './link.js';
 import { Logins } from './oauth/logins.js';
 import { openLink } from './open-link.js';
-import { addSecrets } from './server-secrets.js';
+import { secretsOfServer } from './server-secrets.js';
 import { Upstream } from './upstream.js';
 import { defaultUpstreamLimits, type UpstreamLimits } from './upstream-limits.js';
 
 export interface UpstreamsOptions {
   servers: readonly ServerConfig[];
   logger?: Logger;
-  /** Learns the values of the configs' `env` and `headers`, and takes them out of what servers print. */
-  redactor?: Pick<Redactor, 'add' | 'redact'>;
+  /** Learns the secrets of the configs, and takes them out of what servers print. */
+  redactor?: Pick<Redactor, 'add' | 'replace' | 'redact'>;
   /** The name and version sent to servers. */
   clientInfo?: JsonObject;
   limits?: Partial<UpstreamLimits>;
@@ -50,7 +50,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
 export class Upstreams implements ToolServers {
   readonly #options: UpstreamsOptions;
   readonly #logger: Logger;
-  readonly #redactor: Pick<Redactor, 'add' | 'redact'>;
+  readonly #redactor: Pick<Redactor, 'add' | 'replace' | 'redact'>;
   readonly #limits: UpstreamLimits;
   readonly #eras: EraVerdicts;
   readonly #logLevels: LogLevels;
@@ -134,9 +134,8 @@ export class Upstreams implements ToolServers {
     const server = this.get(name);
     const isSame = isDeepStrictEqual(config, this.#configs.get(name));
     if (isSame && server?.state.status !== 'failed') return;
-    addSecrets(this.#redactor, config);
     if (server === undefined) this.#add(config);
-    else if (isSame || server.update(config)) this.#configs.set(name, config);
+    else if (isSame || server.update(config)) this.#setConfig(config);
     else this.#add(config, server.close('its config was changed'));
     this.#notify({ server: name, kind: server === undefined ? 'added' : 'state' });
     if (this.#startsItself(config) || this.get(name)?.state.status === 'failed') await this.get(name)?.start();
@@ -152,11 +151,14 @@ export class Upstreams implements ToolServers {
     const closing = server.close('it was taken out of the config');
     this.#notify({ server: name, kind: 'removed' });
     await closing;
+    this.#knowSecrets(name);
   }
 
   /** In the place of one of the same name, if there is one; `after` it has ended. */
   #add(config: ServerConfig, after?: Promise<void>): void {
-    addSecrets(this.#redactor, config);
+    const former = this.#configs.get(config.name);
+    this.#setConfig(config, former);
+    void after?.then(() => this.#knowSecrets(config.name));
     const upstream: Upstream = new Upstream(config, {
       openLink: this.#options.openLink ?? openLink,
       clientInfo: this.#options.clientInfo ?? { name: 'notebridge', version: '0' },
@@ -174,8 +176,18 @@ export class Upstreams implements ToolServers {
         if (this.#servers.get(config.name) === upstream) this.#notify(event);
       },
     });
-    this.#configs.set(config.name, config);
     this.#servers.set(config.name, upstream);
+  }
+
+  /** `former`: of a process that still ends, and may print what it knows. */
+  #setConfig(config: ServerConfig, former?: ServerConfig): void {
+    this.#configs.set(config.name, config);
+    this.#knowSecrets(config.name, former);
+  }
+
+  #knowSecrets(name: string, former?: ServerConfig): void {
+    const configs = [this.#configs.get(name), former].filter((config) => config !== undefined);
+    this.#redactor.replace(`server ${name}`, configs.flatMap(secretsOfServer));
   }
 
   #notify(event: ToolServerEvent): void {

@@ -5,7 +5,7 @@ const shortEscapes = new Map(
   [...'n\nr\rt\tb\bf\f'.matchAll(/(.)([^])/g)].map(([, letter = '', meant = '']) => [byte(letter), byte(meant)]),
 );
 /** A text that says less than this would be found everywhere. Bytes. */
-const shortestSecret = 8;
+const shortestSecret = 6;
 
 /** Where none of these is, a text has no odd spelling. */
 const signs = /[\\%]/;
@@ -27,18 +27,24 @@ export function meaningsOf(secret: string): Buffer[] {
   return [...texts].map((text) => read(Buffer.from(text)).bytes).filter(({ length }) => length >= shortestSecret);
 }
 
+/** What a secret says, and what is put in its place. */
+export interface SoughtMeaning {
+  bytes: Buffer;
+  mark: string;
+}
+
 /** The text with a mark in place of each secret, in whatever spelling. `meanings`: of the secrets. Linear in the text. */
-export function hideMeanings(text: string, meanings: readonly Buffer[], mark: string): string {
+export function hideMeanings(text: string, meanings: readonly SoughtMeaning[]): string {
   const source = Buffer.from(text);
   const { bytes, starts } = read(source);
-  const found: [from: number, to: number][] = [];
-  for (const meaning of meanings)
+  const found: [from: number, to: number, mark: string][] = [];
+  for (const { bytes: meaning, mark } of meanings)
     for (let at = bytes.indexOf(meaning); at >= 0; at = bytes.indexOf(meaning, at + meaning.length))
-      found.push([starts[at] ?? 0, starts[at + meaning.length] ?? source.length]);
+      found.push([starts[at] ?? 0, starts[at + meaning.length] ?? source.length, mark]);
   if (found.length === 0) return text;
   const pieces: string[] = [];
   let done = 0;
-  for (const [from, to] of found.sort(([one], [other]) => one - other)) {
+  for (const [from, to, mark] of found.sort(([one], [other]) => one - other)) {
     if (from >= done) pieces.push(source.toString('utf8', done, from), mark);
     done = Math.max(done, to);
   }

@@ -78,6 +78,36 @@ describe('Redactor', () => {
     expect(redactor.redact('token-1234 token-5678')).toBe('token-1234 [redacted]');
   });
 
+  it('forgets what the config no longer has, but in what was kept while it had it', { tags: ['P-672'] }, () => {
+    const redactor = new Redactor();
+    redactor.replace('one', [
+      { name: 'A_KEY', value: 'first-value-1' },
+      { name: 'B_KEY', value: 'shared-value-2' },
+    ]);
+    redactor.replace('two', [{ name: 'C_KEY', value: 'shared-value-2' }]);
+    redactor.replace('one', [{ name: 'A_KEY', value: 'newer-value-3' }]);
+    const text = 'first-value-1 shared-value-2 newer-value-3';
+    expect(redactor.redact(text)).toBe('first-value-1 [redacted: C_KEY] [redacted: A_KEY]');
+    expect(redactor.past.redact(text)).toBe('[redacted: A_KEY] [redacted: C_KEY] [redacted: A_KEY]');
+    redactor.replace('two', []);
+    expect(redactor.redact(text)).toContain('shared-value-2');
+    // It came back, and went for good after a thousand others.
+    redactor.replace('one', [{ name: 'A_KEY', value: 'first-value-1' }]);
+    for (let at = 0; at <= 1001; at++) redactor.replace('one', [{ name: 'N', value: `value-${at}-of-many` }]);
+    expect(redactor.past.redact(text)).toBe(text);
+  });
+
+  it('never hides a word of ours, though a password is the same', { tags: ['P-672'] }, () => {
+    const redactor = new Redactor();
+    redactor.replace('it', [
+      { name: 'DB_PASSWORD', value: 'arguments' },
+      { name: 'API_KEY', value: 'k3y-of-many' },
+    ]);
+    expect(redactor.redactOurs('{"arguments":["k3y-of-many"]}')).toBe('{"arguments":["[redacted: API_KEY]"]}');
+    expect(redactor.redactOurs('\\u0061rguments \\u006b3y-of-many')).toBe('\\u0061rguments [redacted: API_KEY]');
+    expect(redactor.redact('the password is arguments')).toBe('the password is [redacted: DB_PASSWORD]');
+  });
+
   it('takes no short text for a secret', () => {
     const redactor = new Redactor();
     for (const text of ['', 'a', '1234567']) redactor.add(text);

@@ -1,46 +1,137 @@
-import { hideMeanings, mayHoldOddSpellings, meaningsOf } from './odd-spellings.js';
+import { encodedPartsOf, holdsEncoded, redactEncoded } from './encoded-secrets.js';
+import { hideMeanings, mayHoldOddSpellings, meaningsOf, type SoughtMeaning } from './odd-spellings.js';
+import { canBeHidden, isPlainWord, type Secret } from './secrets.js';
 
 /** What takes secrets out of a text. */
-export type Redacting = Pick<Redactor, 'redact'>;
+export interface Redacting {
+  /** Of a text that others wrote. */
+  redact(text: string): string;
+  /** Of a text that is partly ours, as a line of the log: a secret that is one plain word stays, since our sentences may have the same. */
+  redactOurs(text: string): string;
+}
 
-/** What stands in the place of a secret. */
+/** What stands in the place of a secret without a name. */
 export const redactedMark = '[redacted]';
+/** What stands in the place of any. */
+export const redactedMarks = /\[redacted(?:: [^\]]{1,100})?\]/g;
 
-/** Takes secrets out of whatever text leaves for a log, a terminal or a file. The one place that knows what to hide. */
-export class Redactor {
-  readonly #secrets = new Set<string>();
-  /** All spellings. Longest first: one that holds another would otherwise leave its tail behind. */
-  #spellings: string[] = [];
-  /** Of each secret. Made when a text first needs them. */
-  #meanings: readonly Buffer[] | undefined;
+/** What is shown of a secret: its name, and its end if that leaves enough that is not shown. */
+function markOf({ name, value }: Secret): string {
+  const shown = name.replaceAll(/[^\w. -]+/g, '_').slice(0, 80);
+  const end = value.slice(-4);
+  return `[redacted: ${shown}${value.length >= 20 && /^\w{4}$/.test(end) ? ` …${end}` : ''}]`;
+}
+
+const mostForgotten = 1000;
+
+/** Takes secrets out of whatever text leaves for a log, a terminal or a file. `secrets.ts` says what one is. */
+export class Redactor implements Redacting {
+  /** Also of what was a secret when it was said: for what is kept as it came, and shown later. */
+  readonly past: Redacting = {
+    redact: (text) => this.#all.redact(text),
+    redactOurs: (text) => this.#all.redactOurs(text),
+  };
+  /** Each with its mark. */
+  readonly #own = new Map<string, string>();
+  readonly #bySource = new Map<string, readonly Secret[]>();
+  readonly #forgotten = new Map<string, string>();
+  #current = new Hider(new Map());
+  #all = this.#current;
 
   /** Hides this text from now on. Short texts are not secrets, and hiding them would garble everything. */
   add(secret: string): void {
-    if (secret.length < 8 || this.#secrets.has(secret)) return;
-    this.#secrets.add(secret);
+    if (!canBeHidden(secret) || this.#own.has(secret)) return;
+    this.#own.set(secret, redactedMark);
     this.#update();
   }
 
   /** Releases one that has ended and opens nothing any more. */
   delete(secret: string): void {
-    if (this.#secrets.delete(secret)) this.#update();
+    if (this.#own.delete(secret)) this.#update();
+  }
+
+  /** Hides these, and forgets those that the same source had before. */
+  replace(source: string, secrets: readonly Secret[]): void {
+    for (const secret of this.#bySource.get(source) ?? []) {
+      this.#forgotten.delete(secret.value);
+      this.#forgotten.set(secret.value, markOf(secret));
+    }
+    for (const oldest of this.#forgotten.keys()) {
+      if (this.#forgotten.size <= mostForgotten) break;
+      this.#forgotten.delete(oldest);
+    }
+    if (secrets.length === 0) this.#bySource.delete(source);
+    else this.#bySource.set(source, secrets);
+    this.#update();
   }
 
   redact(text: string): string {
-    let redacted = text;
-    for (const spelling of this.#spellings) redacted = redacted.replaceAll(spelling, redactedMark);
-    // Spelled otherwise than by the printers of JSON and URLs that are usual.
-    return mayHoldOddSpellings(redacted) ? hideMeanings(redacted, this.#allMeanings(), redactedMark) : redacted;
+    return this.#current.redact(text);
   }
 
-  #allMeanings(): readonly Buffer[] {
-    this.#meanings ??= [...this.#secrets].flatMap((secret) => meaningsOf(secret));
-    return this.#meanings;
+  /** Also where it is encoded, in Base64 or hex: for what others will read. */
+  redactDeeply(text: string): string {
+    return this.#current.redactDeeply(text);
+  }
+
+  redactOurs(text: string): string {
+    return this.#current.redactOurs(text);
   }
 
   #update(): void {
-    this.#meanings = undefined;
-    this.#spellings = [...new Set([...this.#secrets].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
+    const marks = new Map(this.#own);
+    for (const secret of [...this.#bySource.values()].flat()) if (!marks.has(secret.value)) marks.set(secret.value, markOf(secret));
+    this.#current = new Hider(marks);
+    this.#all = this.#forgotten.size === 0 ? this.#current : new Hider(new Map([...this.#forgotten, ...marks]));
+  }
+}
+
+/** Hides a fixed set of secrets. What it looks for is made when a text first needs it. */
+class Hider {
+  readonly #marks: ReadonlyMap<string, string>;
+  #spellings: (readonly [spelling: string, mark: string, isPlain: boolean])[] | undefined;
+  #encoded: string[] | undefined;
+  #meanings: (SoughtMeaning & { isPlain: boolean })[] | undefined;
+
+  constructor(marks: ReadonlyMap<string, string>) {
+    this.#marks = marks;
+  }
+
+  redact(text: string): string {
+    return this.#hide(text, true);
+  }
+
+  redactOurs(text: string): string {
+    return this.#hide(text, false);
+  }
+
+  redactDeeply(text: string): string {
+    const redacted = this.redact(text);
+    this.#encoded ??= [...this.#marks.keys()].flatMap(encodedPartsOf);
+    const parts = this.#encoded;
+    if (!holdsEncoded(redacted, parts)) return redacted;
+    return redactEncoded(redacted, { parts, redact: (decoded) => this.redact(decoded), mark: redactedMark });
+  }
+
+  #hide(text: string, withPlain: boolean): string {
+    this.#spellings ??= this.#allSpellings();
+    let redacted = text;
+    for (const [spelling, mark, isPlain] of this.#spellings)
+      if (withPlain || !isPlain) redacted = redacted.replaceAll(spelling, () => mark);
+    // Spelled otherwise than by the printers of JSON and URLs that are usual.
+    if (!mayHoldOddSpellings(redacted)) return redacted;
+    this.#meanings ??= [...this.#marks].flatMap(([secret, mark]) =>
+      meaningsOf(secret).map((bytes) => ({ bytes, mark, isPlain: isPlainWord(secret) })),
+    );
+    return hideMeanings(redacted, withPlain ? this.#meanings : this.#meanings.filter(({ isPlain }) => !isPlain));
+  }
+
+  /** Longest first: one that holds another would otherwise leave its tail behind. */
+  #allSpellings() {
+    const known = new Map(
+      [...this.#marks].flatMap(([secret, mark]) => spellingsOf(secret).map((one) => [one, [mark, isPlainWord(secret)]] as const)),
+    );
+    return [...known].map(([spelling, [mark, isPlain]]) => [spelling, mark, isPlain] as const).sort(([a], [b]) => b.length - a.length);
   }
 }
 

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-427
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,9 @@ import { Program } from '../support/program.js';
 import { fixtureServer } from '../support/upstreams.js';
 import { windowUrlIn } from '../support/window-url.js';
 
-it('asks the person who runs a cell in the window of the notebook', { ...drivesBrowser, timeout: 240_000 }, async ({ skip }) => {
+it('asks the person who runs a cell in the window of the notebook', { ...drivesBrowser, timeout: 240_000 }, async ({
+  skip,
+}) => {
   const executablePath = findChromium();
   skip(!executablePath, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
   const folder = mkdtempSync(join(tmpdir(), 'notebridge-window-'));

@@ -124,7 +124,9 @@ it.each(['legacy', 'modern'] as const)(
 describe('code that calls over HTTP', () => {
   const issue = async (hub: ServedHub, ...terms: string[]): Promise<string> => (await hub.run('grant', ...terms)).stdout.trim();
 
-  it('waits until its owner approves or denies it, and is told what was refused by a code', { tags: ['P-422', 'P-429'] }, async () => {
+  it('waits until its owner approves or denies it, and is told what was refused by a code', {
+    tags: ['P-422', 'P-429', 'P-674'],
+  }, async () => {
     await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
     const token = await issue(hub, '--calls', '2', '--label', 'a script');
     expect((await hub.call('shop', 'read', {}, token)).answer).toMatchObject({ success: true });
@@ -134,10 +136,17 @@ describe('code that calls over HTTP', () => {
     const shown = (await hub.run('approvals')).stdout;
     for (const part of [String(first?.id), '"add" of "shop"', '"n": 1']) expect(shown).toContain(part);
     expect(await hub.run('approvals', '--deny', String(first?.id))).toMatchObject({ ending: 0, stdout: expect.stringContaining('Denied') });
+    expect(await hub.run('approvals', '--show', String(first?.id))).toMatchObject({
+      ending: 1,
+      stderr: expect.stringContaining('No call waits'),
+    });
     expect((await denied).answer).toMatchObject({ success: false, error_code: 'not_approved', error: expect.stringContaining('declined') });
     // It cost the grant nothing: one of two calls is left.
-    const approved = hub.call('shop', 'add', { n: 2 }, token);
+    const long = `${'x'.repeat(1_000_000)} and its end`;
+    const approved = hub.call('shop', 'add', { n: 2, long }, token);
     const [second] = await waiting(hub, 2);
+    expect(String(second?.arguments).length).toBeLessThan(6000);
+    expect((await hub.run('approvals', '--show', String(second?.id))).stdout).toContain(`  "long": "${long}"\n`);
     await hub.run('approvals', '--approve', String(second?.id));
     expect((await approved).answer).toMatchObject({ success: true });
     expect((await hub.call('shop', 'add', {}, token)).answer).toMatchObject({
@@ -150,7 +159,7 @@ describe('code that calls over HTTP', () => {
     });
     expect(calls()).toEqual([
       ['read', {}],
-      ['add', { n: 2 }],
+      ['add', { n: 2, long }],
     ]);
     await untilAudited(hub, 4);
     expect(auditOf(hub).map(({ tool, outcome, approved_by }) => [tool, outcome, approved_by])).toEqual([

@@ -59,7 +59,7 @@ describe('an execution_id, attacked', () => {
     expect(times(`count ${name}`)).toBe(1);
   });
 
-  it('runs once for twenty that come together, and never for other code', { tags: ['P-393'] }, async () => {
+  it('runs once for twenty that come together, and never for other code', { tags: ['deep', 'P-393'] }, async () => {
     const args = { code: 'from generated.mcp.calls import count\nawait count(n="together")', execution_id: 'together' };
     const others = [
       { ...args, code: `${args.code} ` },

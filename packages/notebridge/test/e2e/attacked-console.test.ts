@@ -32,7 +32,7 @@ describe('what the owner and those who watch are shown', () => {
     async (how) => {
       await hub.call('evil', 'spell', { how }, hub.ownerToken);
       const shown = await lastCall();
-      expect(shown).toContain('[redacted]');
+      expect(shown).toMatch(/\[redacted: \w+/);
       expect(shown).not.toMatch(/long-enough|enough|u0065|%65/i);
       expect(() => JSON.parse(shown)).not.toThrow();
     },
@@ -83,7 +83,7 @@ describe('what the owner and those who watch are shown', () => {
 });
 
 describe('streams of events', () => {
-  it('are given up by a grant that has many to one that has none', { tags: ['P-516'] }, async () => {
+  it('are given up by a grant that has many to one that has none', { tags: ['P-516', 'P-492'] }, async () => {
     await using hub = await ServedHub.start({ servers: { evil }, args: ['--notebook', 'none'] });
     const [many, none] = [await hub.grant('--door', 'watch'), await hub.grant('--door', 'watch')];
     const sockets: Socket[] = [];

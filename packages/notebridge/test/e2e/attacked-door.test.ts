@@ -178,7 +178,7 @@ describe('a token that is odd', () => {
   });
   afterAll(() => opened.close());
 
-  it('opens nothing, whatever is odd about it', async () => {
+  it('opens nothing, whatever is odd about it', { tags: ['P-364'] }, async () => {
     const { hub, token, claims, issuer } = opened;
     expect(await knock(hub, token())).toBe(200);
     const aud = String(claims().aud);
@@ -265,6 +265,24 @@ describe('a token that is odd', () => {
     // Of these two the meaning is plain, and ours.
     expect(await knock(hub, token({ aud: ['https://other.test', aud] }))).toBe(200);
     expect(await knock(hub, token({ exp: nowS + 600, nbf: nowS + 20 }))).toBe(200);
+  });
+
+  it('is told in each refusal where the metadata are, and finds them at both addresses', { tags: ['P-364'] }, async () => {
+    const { hub, issuer } = opened;
+    const paths = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
+    for (const path of paths)
+      expect(await (await hub.request(path)).json()).toMatchObject({
+        resource: `${hub.url}/mcp`,
+        authorization_servers: [issuer.origin],
+        scopes_supported: ['tools:all'],
+      });
+    for (const token of [undefined, 'a.b.c']) {
+      const { status, headers } = await hub.request('/mcp', { body: initialize, headers: accept, ...(token && { token }) });
+      expect([status, headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringContaining(`resource_metadata="${hub.url}${paths[1]}"`),
+      ]);
+    }
   });
 
   it('opens no other door', async () => {

@@ -75,7 +75,7 @@ async function open() {
 }
 
 describe('a refresh token that is good for one use', () => {
-  it('is used once, by 50 calls at once in two hubs of one user', async () => {
+  it('is used once, by 50 calls at once in two hubs of one user', { tags: ['P-362'] }, async () => {
     const { state, hub, servers, call } = await open();
     expect(await call()).toMatchObject({ success: true });
     const second = await ServedHub.start({ servers, args: ['--notebook', 'none'] }, hub);
@@ -139,7 +139,7 @@ describe('a refresh token that is good for one use', () => {
     });
   }
 
-  it('is kept where the authorization server is down for a while', async () => {
+  it('is kept where the authorization server is down for a while', { tags: ['deep'] }, async () => {
     const { state, call } = await open();
     expect(await call()).toMatchObject({ success: true });
     state.answer = () => [503, { error: 'temporarily_unavailable' }];

@@ -1,5 +1,3 @@
-// @module-tag deep
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,9 +12,21 @@ const scripts = fileURLToPath(new URL('../python/', import.meta.url));
 const pythons = await pythonsHere();
 const minutes = 3 * 60_000;
 
-it('there is a Python to hold the package against', () => expect(pythons.map(({ version }) => version)).not.toEqual([]));
+it('there is a Python to hold the package against', { tags: ['deep'] }, () =>
+  expect(pythons.map(({ version }) => version)).not.toEqual([]),
+);
 
-describe.each(pythons)('on CPython $version', ({ python }) => {
+it('functions take arguments by name or as a dict, refuse wrong ones before any call, and imports name what is near', {
+  tags: ['P-083', 'P-264'],
+}, async () => {
+  using shop = await pythonPackage(inputOf({ shop: shopTools, extra: [ping] }));
+  const checks = ['call_forms', 'wrong_arguments_are_refused_before_any_call', 'imports_that_name_what_is_not_there'];
+  const [{ python } = expect.fail('No Python is here.')] = pythons;
+  const ran = checks.map((check) => run(python, [join(scripts, 'check_package.py'), `check_fresh_${check}`], { cwd: shop.folder }));
+  expect(await Promise.all(ran)).toEqual(['', '', '']);
+});
+
+describe.each(pythons)('on CPython $version', { tags: ['deep'] }, ({ python }) => {
   let shop: PythonPackage;
   beforeAll(async () => {
     shop = await pythonPackage(inputOf({ shop: shopTools, extra: [ping] }));
@@ -43,7 +53,7 @@ describe.each(pythons)('on CPython $version', ({ python }) => {
   });
 });
 
-describe('a package of hostile names, texts and schemas', () => {
+describe('a package of hostile names, texts and schemas', { tags: ['deep'] }, () => {
   const servers = hostileServers({ seed: 5, schemas: 500 });
   let hostile: PythonPackage;
   beforeAll(async () => {

@@ -55,7 +55,7 @@ describe('a page that the broker holds', () => {
     expect(back.messages.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
   });
 
-  it('is one of several, each with its own agent and token, on one port', { tags: ['P-273'] }, async () => {
+  it('is one of several, each with its own agent and token, on one port', { tags: ['deep', 'P-273'] }, async () => {
     const [one, two] = [await openAgent(), await openAgent('https://github.com/o/r/blob/main/n.ipynb')];
     const addresses = [await one.address(), await two.address()] as const;
     expect(addresses[0].port).toBe(addresses[1].port);

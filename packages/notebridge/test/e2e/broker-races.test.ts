@@ -80,7 +80,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
 
   it.skipIf(smallDisk.launch === undefined)(
     'a file that cannot be written, because the disk is full, is said with what to do; with space the next call works',
-    { timeout: slow, tags: ['P-284'] },
+    { timeout: slow, tags: ['deep', 'P-284'] },
     async () => {
       if (smallDisk.launch === undefined) return;
       await using home = new SharedHome(0);
@@ -109,7 +109,10 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
 });
 
 describe.runIf(process.platform === 'linux')('doctor', () => {
-  it('names a broker that no file names, and one that is stopped, with what to do', { timeout: slow, tags: ['P-011'] }, async () => {
+  it('names a broker that no file names, and one that is stopped, with what to do', {
+    timeout: slow,
+    tags: ['deep', 'P-011'],
+  }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await agent.callTool('get_cells');
@@ -134,7 +137,7 @@ describe.runIf(process.platform === 'linux')('doctor', () => {
     await until(() => !isAlive(pid));
   });
 
-  it('names old tabs, and pages of other sites, in the words of the tool', { timeout: slow, tags: ['P-011'] }, async () => {
+  it('names old tabs, and pages of other sites, in the words of the tool', { timeout: slow, tags: ['deep', 'P-011'] }, async () => {
     await using home = new SharedHome();
     const before = (await doctor(home)).filter(({ name }) => name === 'notebook pages');
     expect(before).toMatchObject([{ status: 'ok' }]);

@@ -74,7 +74,7 @@ describe('the file that names the broker', () => {
     },
   );
 
-  it('is of another version: that is said, with what to do, and nothing is sent', { timeout: slow }, async () => {
+  it('is of another version: that is said, with what to do, and nothing is sent', { tags: ['deep'], timeout: slow }, async () => {
     await using home = new SharedHome();
     await using other = await foreign(() => '');
     writeBrokerFile(home, { address: `tcp:${other.port}`, version: '0.0.1' });
@@ -198,7 +198,7 @@ describe('the broker’s door', () => {
     expect(home.broker).toBeUndefined();
   });
 
-  it('does not wait for one that is silent', { timeout: slow }, async () => {
+  it('does not wait for one that is silent', { tags: ['deep'], timeout: slow }, async () => {
     await using home = new SharedHome(0);
     const program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await program.callTool('get_cells');

@@ -50,6 +50,23 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
     }
   });
 
+  it('an agent that is too busy to answer keeps the notebook that it holds', { timeout: slow, tags: ['P-296', 'P-670'] }, async () => {
+    await using home = new SharedHome();
+    const args = ['--notebook', home.path('work.ipynb')];
+    await using first = await Program.open({ args, env: home.env, name: 'First agent' });
+    await using second = await Program.open({ args, env: home.env, name: 'Second agent' });
+    const write = (agent: Program) => agent.callTool('add_text_cell', { cellIndex: 0, content: 'x' });
+    await write(first);
+    // Unlike a busy process, a stopped one is certain to answer nothing.
+    await pauseProcess(first.child.pid as number);
+    try {
+      expect(JSON.stringify(await write(second))).toContain('holds this notebook since');
+    } finally {
+      first.child.kill('SIGCONT');
+    }
+    expect(JSON.stringify(await write(first))).toContain('newCellId');
+  });
+
   it('an agent that is stopped does not keep what it has joined from ending', { timeout: slow, tags: ['P-245'] }, async () => {
     await using home = new SharedHome();
     await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });

@@ -64,7 +64,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
   });
 
   it('ps --cluster takes the NATS of its option or of NOTEBRIDGE_CLUSTER, and the key of the state folder', {
-    tags: ['P-542'],
+    tags: ['deep', 'P-542'],
   }, async () => {
     const env = stateWithKey();
     for (const words of [
@@ -92,7 +92,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     }
   });
 
-  it('ps --cluster and doctor say that two hubs have one name', { tags: ['P-543'] }, async () => {
+  it('ps --cluster and doctor say that two hubs have one name', { tags: ['deep', 'P-543'] }, async () => {
     const second = await ServedHub.start({
       notebridge: { cluster: { url: nats.url, key, hubName: 'hub-a', audit: false } },
       args: ['--notebook', 'none'],
@@ -155,7 +155,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
   });
 
   it('the client of NATS is named where it is missing, with the command that installs it; without a cluster nothing is missing', {
-    tags: ['P-540'],
+    tags: ['deep', 'P-540'],
   }, async () => {
     const refuses = toModule(`export const resolve = (name, context, next) =>
       next(name.startsWith('@nats-io/') ? '@nats-io/is-not-there' : name, context);`);
@@ -169,7 +169,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect(await ps([], without)).toMatchObject({ ending: 0, stdout: expect.stringContaining('No hub') });
   });
 
-  it('doctor looks at NATS, the rights there, the key, the clock and the hubs', { tags: ['P-543'] }, async () => {
+  it('doctor looks at NATS, the rights there, the key, the clock and the hubs', { tags: ['deep', 'P-543'] }, async () => {
     const doctor = async (cluster: JsonObject) => {
       const { stdout } = await runProgram(['doctor', '--json', '--no-kernel', '--port', '0', '--config', configOf(cluster)]);
       const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; found: string; next?: string }[] };

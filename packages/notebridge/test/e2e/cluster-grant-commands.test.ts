@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
+import { expectEndInTime, openAllStreams } from '../support/open-streams.js';
 import { createHome, Program, runProgram } from '../support/program.js';
 import { type HubRequestOptions, ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -17,7 +18,8 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
   const start = (hubName: string, user?: ServedHub): Promise<ServedHub> => {
     const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
     const cluster = { url: nats.url, key, hubName, audit: false };
-    return ServedHub.start({ servers: { shop }, notebridge: { cluster }, args: ['--notebook', 'none'] }, user);
+    const long = { command: process.execPath, args: [fixtureServer('goes-on.mjs'), join(folder, 'calls')] };
+    return ServedHub.start({ servers: { shop, long }, notebridge: { cluster }, args: ['--notebook', 'none'] }, user);
   };
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'cluster-grants-'));
@@ -50,7 +52,27 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     expect((await grant(one, 'revoke', terms.id)).stderr).toContain(`There is no grant "${terms.id}" that could be revoked`);
   });
 
-  it('are renewed in a file until that is stopped, also over a restart of the hub', { timeout: 240_000, tags: ['P-589'] }, async () => {
+  it('end what runs for them at three hubs within a second', { tags: ['P-680'] }, async () => {
+    await using three = await start('three');
+    const issue = async (...args: string[]) => JSON.parse((await grant(one, '--json', ...args)).stdout) as { token: string; id: string };
+    const [agent, tools] = [await issue('--agent'), await issue()];
+    const hubs = { one, two, three };
+    for (const hub of Object.values(hubs)) await expect.poll(() => statusAt(hub, tools.token)).toBe(200);
+    const end = async (): Promise<number> => {
+      expect((await grant(three, 'revoke', agent.id, tools.id)).ending).toBe(0);
+      return performance.now();
+    };
+    const opening = Object.entries(hubs).map(async ([by, hub]) => {
+      return { by, streams: await openAllStreams(hub, { agent: agent.token, tools: tools.token }, by) };
+    });
+    const late = await expectEndInTime(await Promise.all(opening), { end, file: join(folder, 'calls') });
+    process.stdout.write(`Streams of three hubs ended at most ${Math.max(...late)} ms after the grant was revoked.\n`);
+  });
+
+  it('are renewed in a file until that is stopped, also over a restart of the hub', {
+    timeout: 240_000,
+    tags: ['deep', 'P-589'],
+  }, async () => {
     const file = join(folder, 'token');
     const read = (): string => readFileSync(file, 'utf8').trim();
     await using keeper = new Program({ args: ['grant', '--keep', '--file', file, '--ttl', '6s', '--allow', 'shop:re*'], env: one.env });
@@ -147,7 +169,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     }
   });
 
-  it('refuse with 503 while NATS is away, and the owner goes on working', { timeout: 240_000, tags: ['P-550'] }, async () => {
+  it('refuse with 503 while NATS is away, and the owner goes on working', { timeout: 240_000, tags: ['deep', 'P-550'] }, async () => {
     const { token } = JSON.parse((await grant(one, '--json')).stdout) as { token: string };
     expect(await statusAt(two, token)).toBe(200);
     await nats.nodes[0]?.kill();

@@ -51,7 +51,10 @@ describe.skipIf(natsProgram === undefined)(`grants over a real NATS${whyNoNats}`
     for (const hub of hubs) await waitFor(() => expect(ids.filter((id) => hub.get(id) !== 'revoked')).toEqual([]));
   });
 
-  it('no call too many is given to two hubs that make a thousand each at random', { timeout: 240_000, tags: ['P-548'] }, async () => {
+  it('no call too many is given to two hubs that make a thousand each at random', {
+    timeout: 240_000,
+    tags: ['deep', 'P-548'],
+  }, async () => {
     const nats = await startNats(1);
     const hubs = await Promise.all([openGrants(nats.url), openGrants(nats.url)]);
     const [one] = hubs;
@@ -76,7 +79,7 @@ describe.skipIf(natsProgram === undefined)(`grants over a real NATS${whyNoNats}`
     await waitFor(() => expect(grants.find(token)).toMatchObject({ id }));
   });
 
-  it('have answers by Idempotency-Key at every hub, of a quarter of a megabyte too', { timeout: 240_000 }, async () => {
+  it('have answers by Idempotency-Key at every hub, of a quarter of a megabyte too', { tags: ['deep'], timeout: 240_000 }, async () => {
     const nats = await startNats(1);
     const open = async (name: string): Promise<SharedAnswers> => {
       const { store } = await connect(nats.url);

@@ -106,7 +106,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     expect(validate?.errors).toBeNull();
   });
 
-  it('tells of a change at once, and of a hub that is draining', { tags: ['P-580'] }, async () => {
+  it('tells of a change at once, and of a hub that is draining', { tags: ['deep', 'P-580'] }, async () => {
     const [owner, other] = await ofServer();
     const events = await cluster.hub(other).request('/api/v1/hub/events', { token: cluster.hub(other).ownerToken });
     const [reader, decoder] = [events.body?.getReader(), new TextDecoder()];
@@ -138,7 +138,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     await cluster.seen(other, [owner]);
   });
 
-  it('says that NATS is lost, since when and what that means, and asks nobody for it', { tags: ['P-577'] }, async () => {
+  it('says that NATS is lost, since when and what that means, and asks nobody for it', { tags: ['deep', 'P-577'] }, async () => {
     const [owner, other] = await ofServer();
     const hub = cluster.hub(owner);
     const { token } = await hub.grant('--door', 'watch');
@@ -180,7 +180,7 @@ describe('a hub that is alone', () => {
 });
 
 describe.skipIf(natsProgram === undefined)(`a hub that was not let in${whyNoNats}`, () => {
-  it('says so, and why', { tags: ['P-578'] }, async () => {
+  it('says so, and why', { tags: ['deep', 'P-578'] }, async () => {
     await using nats = await Nats.start({ config: { authorization: { user: 'hub', password: 'password' } } });
     await nats.nodes[0]?.kill();
     await using hub = await ServedHub.start({ notebridge: { cluster: { url: nats.url } }, args: ['--notebook', 'none'] });

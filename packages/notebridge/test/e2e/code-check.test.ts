@@ -49,7 +49,7 @@ for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'std
       expect(right).toMatchObject({ status: 'ok', calls: 2, isError: false });
     });
 
-    it('names of earlier code of the session are no error, and have no types', { tags: ['P-450'], timeout: slow }, async () => {
+    it('names of earlier code of the session are no error, and have no types', { tags: ['deep', 'P-450'], timeout: slow }, async () => {
       const code = 'from generated.mcp.everything import echo\nkept = echo\nnumber = 5';
       const first = await agent.execute({ code, ...(hasSession ? {} : { session: 'new' }) });
       const again = hasSession ? {} : { session: first.session };
@@ -76,7 +76,7 @@ describe('with "typeCheck": "off"', () => {
 
 describe('where a type checker', () => {
   it('is required, the program does not start without, and says what to install; a command on the PATH is one', {
-    tags: ['P-452'],
+    tags: ['deep', 'P-452'],
     timeout: slow,
   }, async () => {
     const { home, env } = createHome();

@@ -111,7 +111,7 @@ for name in ("execute_code", "code-mode__execute_code", "notebook__execute_code"
     expect((await run('from generated.mcp.calls import echo\nawait ecko()')).texts[0]).toContain('NameError');
   });
 
-  it('bindings that one session has changed are whole in the others', { tags: ['P-388'], timeout: slow }, async () => {
+  it('bindings that one session has changed are whole in the others', { tags: ['deep', 'P-388'], timeout: slow }, async () => {
     const change = 'import generated.mcp.calls as calls\nasync def fake(**_): return "fake"\ncalls.echo = fake\nawait calls.echo()';
     const first = await run(change, { session: 'new' });
     expect(first.result).toBe("'fake'");
@@ -119,7 +119,10 @@ for name in ("execute_code", "code-mode__execute_code", "notebook__execute_code"
     expect((await run('await calls.echo(a=1)', { session: first.session })).result).toBe("'fake'");
   });
 
-  it('a Python that ends itself is not run again, and the answer says what had run', { tags: ['P-392'], timeout: slow }, async () => {
+  it('a Python that ends itself is not run again, and the answer says what had run', {
+    tags: ['deep', 'P-392'],
+    timeout: slow,
+  }, async () => {
     const answer = await run('import os\nfrom generated.mcp.calls import echo\nawait echo()\nos._exit(3)', { session: 'new' });
     expect(answer).toMatchObject({ status: 'died', isError: true, code: 'kernel_failed', calls: 1 });
     expect(answer.texts.join('\n')).toMatch(/not run again[^]*- calls\.echo: ok/);

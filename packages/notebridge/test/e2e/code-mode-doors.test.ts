@@ -87,7 +87,7 @@ total`;
       expect(texts.join()).toContain('image block 1 of this result');
     });
 
-    it('says of code that fails the line, and what it had called before', { tags: ['P-389'] }, async () => {
+    it('says of code that fails the line, and what it had called before', { tags: ['deep', 'P-389'] }, async () => {
       const code = 'from generated.mcp.everything import echo\nawait echo(message="sent")\nraise ValueError("oh")';
       const { status, texts, isError, calls } = await agent.execute({ code });
       expect({ status, isError, calls }).toEqual({ status: 'error', isError: true, calls: 1 });
@@ -97,7 +97,7 @@ total`;
       );
     });
 
-    it('answers a run_id for what takes longer, and its end to who comes back for it', { tags: ['P-390'] }, async () => {
+    it('answers a run_id for what takes longer, and its end to who comes back for it', { tags: ['deep', 'P-390'] }, async () => {
       const started = await agent.execute({ code: 'import asyncio\nawait asyncio.sleep(1.5)\n"done"', wait_seconds: 0 });
       expect(started).toMatchObject({ status: 'running', isError: false });
       const ended = await agent.execute({ run_id: started.runId });

@@ -50,7 +50,7 @@ describe('a run of execute_code over stdio', () => {
     expect(await run({ code: 'kept' })).toMatchObject({ status: 'ok', result: '2' });
   });
 
-  it('goes on when its run_id was given, until a call that waits for it is cancelled', { tags: ['P-391'] }, async () => {
+  it('goes on when its run_id was given, until a call that waits for it is cancelled', { tags: ['deep', 'P-391'] }, async () => {
     const { runId } = await run({ code: waitFor('by-run-id'), wait_seconds: 0 });
     await has('wait by-run-id');
     const { id } = start({ run_id: runId });
@@ -122,7 +122,7 @@ while not seen: await asyncio.sleep(0.02)`;
     expect(told.map(({ params }) => String((params as JsonObject).message)).join('\n')).toMatch(/calls\.steps/);
   });
 
-  it('runs as a cell of the notebook, where a person sees it', { tags: ['P-397'], timeout: slow }, async () => {
+  it('runs as a cell of the notebook, where a person sees it', { tags: ['deep', 'P-397'], timeout: slow }, async () => {
     const { result } = await start({ code: '20 + 22', notebook: 'selected' }).answer;
     expect(JSON.stringify(result)).toContain('42');
     const { result: listed } = await program.callTool('get_cells');
@@ -138,7 +138,7 @@ while not seen: await asyncio.sleep(0.02)`;
   });
 
   it('makes room for another Python by the one that is idle longest, and is refused while all are busy', {
-    tags: ['P-396'],
+    tags: ['deep', 'P-396'],
     timeout: slow,
   }, async () => {
     const sessions = [];
@@ -173,7 +173,7 @@ describe('a run of execute_code over HTTP', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('ends when the agent hangs up', { tags: ['P-391'], timeout: slow }, async () => {
+  it('ends when the agent hangs up', { tags: ['deep', 'P-391'], timeout: slow }, async () => {
     const hangUp = new AbortController();
     const headers = {
       authorization: `Bearer ${hub.ownerToken}`,

@@ -11,6 +11,8 @@ import { fixtureServer } from '../support/upstreams.js';
 
 const slow = 240_000;
 
+type Agent = ReturnType<typeof toHttpCodeAgent>;
+
 /** Code that saves a skill, with whatever it is called with. */
 function saving(args: JsonObject): string {
   return `from generated.skills import save_skill\nimport json\nawait save_skill(json.loads(${JSON.stringify(JSON.stringify(args))}))`;
@@ -23,6 +25,8 @@ const total = {
   parameters: { prices: 'list of numbers', tax: 'a share' },
   tests: 'assert await skill(prices=[1, 2], tax=0.5) == 4.5',
 };
+/** Tests would start a Python each. */
+const untested = { ...total, tests: undefined };
 const textOf = ({ texts }: CodeAnswer): string => texts.join('\n');
 
 for (const { cells, tags } of coreAndDeep(
@@ -68,9 +72,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
     it('skills whose tests fail, or that are no Python, are not saved, and say why', { tags: ['P-431'] }, async () => {
       for (const [more, said] of [
         [{ tests: 'assert await skill(prices=[1], tax=0) == 2' }, 'AssertionError'],
-        [{ code: 'def broken(:' }, 'SyntaxError'],
         [{ code: 'def broken(:', tests: undefined }, 'SyntaxError'],
-        [{ tests: 'import time\nawait skill()' }, "name 'prices' is not defined"],
       ] as const) {
         const failed = await agent.execute({ code: saving({ ...total, name: 'broken', ...more }) });
         expect(failed).toMatchObject({ status: 'error' });
@@ -82,16 +84,16 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
     });
 
     it('replace one another only where that is asked for', { tags: ['P-434'] }, async () => {
-      const again = { ...total, code: 'sum(prices)', tests: 'assert await skill(prices=[1]) == 1' };
+      const again = { ...untested, code: 'sum(prices)' };
       expect(textOf(await agent.execute({ code: saving(again) }))).toContain('Pass overwrite=True to replace it');
       const call = 'from generated.skills import run_skill\n(await run_skill("total", kwargs={"prices": [1], "tax": 1}))["result"]';
       expect(await agent.execute({ code: call })).toMatchObject({ result: '2' });
       expect(await agent.execute({ code: saving({ ...again, overwrite: true }) })).toMatchObject({ status: 'ok' });
       expect(await agent.execute({ code: call })).toMatchObject({ result: '1' });
-      expect(await agent.execute({ code: saving({ ...total, overwrite: true }) })).toMatchObject({ status: 'ok' });
+      expect(await agent.execute({ code: saving({ ...untested, overwrite: true }) })).toMatchObject({ status: 'ok' });
     });
 
-    it('have names that are no paths', { tags: ['P-434'] }, async () => {
+    it('have names that are no paths', { tags: ['deep', 'P-434'] }, async () => {
       for (const name of ['../x', '..', 'a/b', '/tmp/x', 'a\\b', '', 'x'.repeat(65), '.hidden', 'a\0b', 'ü']) {
         const refused = await agent.execute({ code: saving({ ...total, name }) });
         expect(textOf(refused)).toMatch(/"name" (must be of 1 to 64 letters|is missing)/);
@@ -148,6 +150,8 @@ describe('a saved skill of one agent', () => {
   let hub: ServedHub;
   let folder: string;
   let skills: string;
+  let mine: Agent;
+  let other: Agent;
   const agentOf = async (...allow: string[]) => {
     const { token } = await hub.grant('--agent', ...allow.flatMap((pattern) => ['--allow', pattern]));
     return toHttpCodeAgent(await openLegacyAgent(hub, () => token));
@@ -174,6 +178,8 @@ describe('a saved skill of one agent', () => {
     const calls = { command: process.execPath, args: [fixtureServer('calls.mjs'), join(folder, 'count')] };
     hub = await ServedHub.start({ servers: { calls }, notebridge: { skills: [folder] }, args: ['--code-mode', '--notebook', 'none'] });
     skills = join(hub.stateDir, 'skills');
+    // Each has a Python of its own, for all tests.
+    [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
   }, slow);
   afterAll(async () => {
     await hub[Symbol.asyncDispose]();
@@ -184,7 +190,6 @@ describe('a saved skill of one agent', () => {
     tags: ['P-432'],
     timeout: slow,
   }, async () => {
-    const [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
     const owners = toHttpCodeAgent(await openLegacyAgent(hub, () => hub.ownerToken));
     expect(textOf(await mine.execute({ code: saving(total) }))).toContain("'tested': True");
     expect([await names(mine), await found(mine)]).toEqual(["['kept', 'total']", true]);
@@ -200,18 +205,18 @@ describe('a saved skill of one agent', () => {
     expect((await trust()).stdout).toContain('is for all agents now');
     for (const agent of [mine, other, owners]) expect([await found(agent), (await run(agent)).result]).toEqual([true, '2']);
     // A name that all know is taken.
-    expect(textOf(await other.execute({ code: saving(total) }))).toContain('that the owner trusts for all');
-    expect(textOf(await other.execute({ code: saving({ ...total, overwrite: true }) }))).toContain('that the owner trusts for all');
+    for (const more of [{}, { overwrite: true }])
+      expect(textOf(await other.execute({ code: saving({ ...untested, ...more }) }))).toContain('that the owner trusts for all');
     expect((await other.execute({ code: 'from generated.skills import delete_skill\nawait delete_skill("total")' })).result).toContain(
       "'deleted': False",
     );
 
-    expect(await mine.execute({ code: saving({ ...total, code: '13', tests: undefined, overwrite: true }) })).toMatchObject({
+    expect(await mine.execute({ code: saving({ ...untested, code: '13', overwrite: true }) })).toMatchObject({
       status: 'ok',
     });
     expect((await run(mine)).result).toBe('13');
     expect(textOf(await run(other))).toContain('There is no skill "total"');
-    expect(await other.execute({ code: saving(total) })).toMatchObject({ status: 'ok' });
+    expect(await other.execute({ code: saving(untested) })).toMatchObject({ status: 'ok' });
     expect([(await run(mine)).result, (await run(other)).result]).toEqual(['13', '2']);
     const ambiguous = await hub.run('skills', 'trust', 'total');
     expect([ambiguous.ending, ambiguous.stderr]).toEqual([2, expect.stringContaining('Several savers have a skill "total"')]);
@@ -226,9 +231,8 @@ describe('a saved skill of one agent', () => {
   });
 
   it('has the rights of the code that runs it, not of its saver', { tags: ['P-433'], timeout: slow }, async () => {
-    const [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
     const code = 'from generated.mcp.calls import count\nawait count(n="lent")';
-    await mine.execute({ code: saving({ ...total, code, tests: undefined }) });
+    await mine.execute({ code: saving({ ...untested, code }) });
     await trust();
     expect(await run(other)).toMatchObject({ result: undefined });
     const told = await other.execute({ code: 'from generated.skills import run_skill\n(await run_skill("total"))["error"]' });
@@ -238,16 +242,14 @@ describe('a saved skill of one agent', () => {
   });
 
   it('takes no name of a skill of the config', { tags: ['P-434'], timeout: slow }, async () => {
-    const mine = await agentOf('*:*');
-    expect(textOf(await mine.execute({ code: saving({ ...total, name: 'kept' }) }))).toContain('in a folder of the config');
+    expect(textOf(await mine.execute({ code: saving({ ...untested, name: 'kept' }) }))).toContain('in a folder of the config');
     expect(await listed()).toEqual([]);
   });
 
   it('is private on disk, and not run once its files were changed', { tags: ['P-435'], timeout: slow }, async () => {
-    const mine = await agentOf('*:*');
-    await mine.execute({ code: saving(total) });
+    await mine.execute({ code: saving(untested) });
     const all = filesBelow(skills);
-    expect(all.filter((path) => path.endsWith('.py'))).toHaveLength(2);
+    expect(all.filter((path) => path.endsWith('.py'))).toHaveLength(1);
     for (const path of all) expect([path, statSync(path).mode & 0o077]).toEqual([path, 0]);
     const script = all.find((path) => path.endsWith('run.py')) ?? '';
     const tamper: [what: string, change: () => void][] = [
@@ -261,7 +263,7 @@ describe('a saved skill of one agent', () => {
       expect((await trust()).stderr).toContain('are not those that were saved');
     }
     // Saved again it is whole, though it has the same content.
-    expect(await mine.execute({ code: saving({ ...total, overwrite: true }) })).toMatchObject({ status: 'ok' });
+    expect(await mine.execute({ code: saving({ ...untested, overwrite: true }) })).toMatchObject({ status: 'ok' });
     expect((await run(mine)).result).toBe('2');
     const index = join(skills, 'index.json');
     const entry = (JSON.parse(readFileSync(index, 'utf8')) as { skills: JsonObject[] }).skills[0];

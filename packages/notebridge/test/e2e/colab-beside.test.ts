@@ -66,7 +66,7 @@ describe.runIf(process.platform === 'linux')('an agent of Colab', () => {
     expect(page.messages.filter(({ params }) => JSON.stringify(params ?? {}).includes('"notebook"'))).toEqual([]);
   });
 
-  it('connects a second page of Colab, which the broker holds and which outlives it', { timeout: slow }, async () => {
+  it('connects a second page of Colab, which the broker holds and which outlives it', { tags: ['deep'], timeout: slow }, async () => {
     await using home = new SharedHome();
     const url = 'https://colab.research.google.com/drive/1aZ';
     const openSecond = async (agent: Program): Promise<JsonObject> => agent.callTool(openTool, { wait_seconds: 0 });
@@ -88,7 +88,7 @@ describe.runIf(process.platform === 'linux')('an agent of Colab', () => {
     expect(page.messages.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
 
-  it('an agent with --standalone or --list dynamic knows of its page alone', { timeout: slow }, async () => {
+  it('an agent with --standalone or --list dynamic knows of its page alone', { tags: ['deep'], timeout: slow }, async () => {
     await using home = new SharedHome();
     for (const args of [['--standalone'], ['--list', 'dynamic']]) {
       await using agent = await openIn(home, { args });

@@ -232,7 +232,7 @@ it("a user's own middleware sees the tool like any other", { tags: ['deep'] }, a
   rmSync(folder, { recursive: true });
 });
 
-it('works in a real Chromium', { ...drivesBrowser, tags: ['P-049'] }, async ({ skip }) => {
+it('works in a real Chromium', { ...drivesBrowser, tags: ['deep', 'P-049'] }, async ({ skip }) => {
   skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
   const server = await serveColabPage();
   const browser = await launchColabBrowser({ pagePort: server.port, publicAddress: true, grantLocalNetwork: true });

@@ -45,7 +45,7 @@ const nothingFurther = { shown: [], kept: [] };
 const goBack = (callback: URL) => fetch(callback);
 
 describe('a login', () => {
-  it('succeeds where everything fits', async () => {
+  it('succeeds where everything fits', { tags: ['P-362'] }, async () => {
     expect(await attempt({}, goBack)).toMatchObject({ result: { isRenewed: false }, kept: [expect.stringMatching(/^[\da-f]{64}\.json$/)] });
   });
 

@@ -120,7 +120,7 @@ describe('agents of one hub over HTTP', () => {
     expect(refused).toMatchObject({ isError: true, code: 'held', text: expect.stringContaining('"One"') });
   });
 
-  it('give back what they hold when their session ends', { timeout: slow, tags: ['P-296'] }, async () => {
+  it('give back what they hold when their session ends', { timeout: slow, tags: ['deep', 'P-296'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;
@@ -155,7 +155,7 @@ describe('agents of one hub over HTTP', () => {
 
   it('share the page of a hub: one writes, the others read it, and it is free when that session ends', {
     timeout: slow,
-    tags: ['P-295'],
+    tags: ['deep', 'P-295'],
   }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home, ['--notebook', 'colab', '--no-browser']);
@@ -182,7 +182,7 @@ describe('agents of one hub over HTTP', () => {
     expect(await two.call('add_code_cell', cell)).toMatchObject({ isError: false });
   });
 
-  it('agents of 2026-07-28 with one token count as one', { timeout: slow, tags: ['P-321'] }, async () => {
+  it('agents of 2026-07-28 with one token count as one', { timeout: slow, tags: ['deep', 'P-321'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;

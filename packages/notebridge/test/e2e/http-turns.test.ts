@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunnableTool } from '../../src/core/memory-provider.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { exchange, requestBytes, untilClosed } from '../support/raw-http.js';
 import { jsonHeaders, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 
@@ -46,30 +47,31 @@ const refusedPieces: [string, () => string | Buffer][] = [
   ['a refused upgrade', upgradeBytes],
 ];
 
-describe.each(refusedPieces)('%s behind a call that runs', (_, bytes) => {
-  it('is not answered in its place', { tags: ['P-201'] }, async () => {
-    const socket = dial(callBytes('wait'));
-    await open.test.waiting();
-    socket.write(bytes());
-    expect(await untilClosed(socket)).toBe('');
-    expect(await open.test.cancelled()).toContain('closed the connection');
-  });
+for (const { cells, tags } of coreAndDeep(refusedPieces, ([what]) => what === 'no HTTP' || what === 'a refused upgrade'))
+  describe.each(cells)('%s behind a call that runs', { tags }, (_, bytes) => {
+    it('is not answered in its place', { tags: ['P-201'] }, async () => {
+      const socket = dial(callBytes('wait'));
+      await open.test.waiting();
+      socket.write(bytes());
+      expect(await untilClosed(socket)).toBe('');
+      expect(await open.test.cancelled()).toContain('closed the connection');
+    });
 
-  it('is not answered in the middle of its stream', { tags: ['P-201'] }, async () => {
-    const socket = dial(callBytes('silent', { accept: 'application/x-ndjson' }));
-    await once(socket, 'readable');
-    socket.write(bytes());
-    expect(statuses(await untilClosed(socket))).toEqual(['200']);
+    it('is not answered in the middle of its stream', { tags: ['P-201'] }, async () => {
+      const socket = dial(callBytes('silent', { accept: 'application/x-ndjson' }));
+      await once(socket, 'readable');
+      socket.write(bytes());
+      expect(statuses(await untilClosed(socket))).toEqual(['200']);
+    });
   });
-});
 
 describe('a connection', () => {
-  it('gets one answer to a request that was refused and never ends', async () => {
+  it('gets one answer to a request that was refused and never ends', { tags: ['deep'] }, async () => {
     const text = await exchange(port(), callBytes('hello', { authorization: undefined, 'content-length': '1000' }));
     expect(statuses(text)).toEqual(['401']);
   });
 
-  it('gets the refusal of what cannot be read behind the answers before it', async () => {
+  it('gets the refusal of what cannot be read behind the answers before it', { tags: ['deep'] }, async () => {
     const socket = dial(callBytes('hello'));
     const [first] = (await once(socket, 'data')) as [Buffer];
     socket.write('hello\r\n\r\n');

@@ -106,7 +106,10 @@ it.each(['jupyter=ftp://x/lab', 'jupyter=nothing', 'jupyter=http://127.0.0.1:800
   },
 );
 
-it('a notebook that is open in JupyterLab and in the built-in notebook at once has the edits of both', { timeout }, async () => {
+it('a notebook that is open in JupyterLab and in the built-in notebook at once has the edits of both', {
+  tags: ['deep'],
+  timeout,
+}, async () => {
   await lab.write('two.ipynb', [codeCell('one', 'a = 1'), codeCell('two', 'b = 2')]);
   await using inLab = await Program.open({ args: ['--notebook', `jupyter=${lab.url('two.ipynb')}`] });
   await using builtIn = await Program.open({ args: ['--notebook', join(lab.folder, 'two.ipynb')] });

@@ -49,7 +49,7 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
     expect(numbers).toEqual(wanted);
   });
 
-  it('go on when NATS was away for a moment', { tags: ['P-525'] }, async () => {
+  it('go on when NATS was away for a moment', { tags: ['deep', 'P-525'] }, async () => {
     let finish: (() => void) | undefined;
     const begun = new Promise<void>((resolve) => {
       void b.serve('server.slow', () => {

@@ -15,7 +15,7 @@ import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
 describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { timeout: 120_000 }, () => {
   it('a server that is killed and started again: nothing is said to be done meanwhile, and watches go on', {
-    tags: ['P-535'],
+    tags: ['deep', 'P-535'],
   }, async () => {
     const nats = await startNats();
     const warnings: string[] = [];
@@ -83,7 +83,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     expectNoneGoesBack(changes);
   });
 
-  it('a server that is paused: each operation ends in time, and all goes on when it wakes', { tags: ['P-535'] }, async () => {
+  it('a server that is paused: each operation ends in time, and all goes on when it wakes', { tags: ['deep', 'P-535'] }, async () => {
     const nats = await startNats();
     const a = await joinNats(nats);
     const changes: StoreChange[] = [];
@@ -129,7 +129,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
   });
 
   it('a cluster of three of which one runs: nothing is decided, each operation says so in time, and it heals', {
-    tags: ['P-535'],
+    tags: ['deep', 'P-535'],
   }, async () => {
     const nats = await startNats({ cluster: 3 });
     const a = await joinNats(nats);
@@ -149,7 +149,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
   });
 
   it('a full store: says so, nothing is decided and nothing runs out, and writes are taken again when a person has made room', {
-    tags: ['P-537'],
+    tags: ['deep', 'P-537'],
   }, async () => {
     const nats = await startNats({ jetstream: { max_file_store: 2_000_000 } });
     const a = await joinNats(nats);
@@ -172,7 +172,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
   });
 
   it('a server that waits for a hub and does not hear it: nobody takes a part for all, also when it ends meanwhile', {
-    tags: ['P-592'],
+    tags: ['deep', 'P-592'],
   }, async () => {
     const deaf = { user: 'deaf', password: 'deaf', permissions: { publish: { allow: ['>'], deny: ['$JS.FC.>'] } } };
     const nats = await startNats({ config: { authorization: { users: [{ user: 'hub', password: 'hub' }, deaf] } } });
@@ -209,7 +209,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     await (await coming).store.create('k', '1');
   });
 
-  it('a server that was away when a hub joined: is tried when the others are lost', { tags: ['P-594'] }, async () => {
+  it('a server that was away when a hub joined: is tried when the others are lost', { tags: ['deep', 'P-594'] }, async () => {
     const [one, two] = await Promise.all([startNats(), startNats()]);
     await one.nodes[0]?.kill();
     const a = await joinNats(two, { urls: [one.url, two.url] });
@@ -220,7 +220,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
   });
 
   it('ten thousand writes at once: each is made, and a lease is renewed among them as if they were not there', {
-    tags: ['P-526'],
+    tags: ['deep', 'P-526'],
   }, async () => {
     const nats = await startNats();
     const a = await joinNats(nats);

@@ -1,3 +1,4 @@
+// @module-tag deep
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Logger, silentLogger, toLogger } from '@notebridge/kit/logger';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +9,9 @@ import { type Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';
 
 describe.skipIf(natsProgram === undefined)(`the streams of hubs at NATS${whyNoNats}`, { timeout: 120_000 }, () => {
-  it('are on three servers once there are three, and take all else before; who only tries changes none', { tags: ['P-593'] }, async () => {
+  it('are on three servers once there are three, and take all else before; who only tries changes none', {
+    tags: ['deep', 'P-593'],
+  }, async () => {
     // The third has no room for the audit; until it is heard of, the servers of a NATS that is being started have as little.
     const nats = await startNats({ cluster: 3, jetstream: (index) => ({ max_file_store: index === 2 ? 1_000_000 : 100_000_000 }) });
     const [, , third] = nats.nodes;

@@ -50,7 +50,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
 
   it('is opened again, with a new kernel, when its process is killed in the middle of a call', {
     timeout: slow,
-    tags: ['P-227'],
+    tags: ['deep', 'P-227'],
   }, async () => {
     await using home = new SharedHome();
     await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(textsOf(await program.callTool('get_cells'))).toHaveLength(1);
   });
 
-  it('has one process for two agents that start at the same moment', { timeout: slow, tags: ['P-226'] }, async () => {
+  it('has one process for two agents that start at the same moment', { timeout: slow, tags: ['deep', 'P-226'] }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     const [first, second] = await Promise.all([1, 2].map(() => Program.open({ args, env: home.env })));

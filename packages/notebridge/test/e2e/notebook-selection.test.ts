@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
 
   it('is told which there are where a call does not say which is meant, and nothing is called', {
     timeout: slow,
-    tags: ['P-274'],
+    tags: ['deep', 'P-274'],
   }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
@@ -91,7 +91,7 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
 
   it('asks in one breath for a notebook and for a change of it: the change is not made in the one before', {
     timeout: slow,
-    tags: ['P-273'],
+    tags: ['deep', 'P-273'],
   }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
@@ -158,7 +158,7 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
 
   it('has the same id for the same file after its process was killed, and another for a new one', {
     timeout: slow,
-    tags: ['P-276'],
+    tags: ['deep', 'P-276'],
   }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
@@ -178,7 +178,7 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
 
   it('lists the tools and the argument in less than 12,000 bytes; not with --list dynamic, and not at all with --standalone', {
     timeout: slow,
-    tags: ['P-277'],
+    tags: ['deep', 'P-277'],
   }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });

@@ -58,8 +58,8 @@ describe('the calls of a hub, for its owner', () => {
     const response = await hub.request(`/api/v1/hub/calls/${id}`, { token: hub.ownerToken });
     const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({
-      arguments: { said: 'it is [redacted]' },
-      result: { structuredContent: { said: 'it is [redacted]' } },
+      arguments: { said: 'it is [redacted: NOTES_TOKEN …ines]' },
+      result: { structuredContent: { said: 'it is [redacted: NOTES_TOKEN …ines]' } },
     });
     expect(text).not.toContain('two lines');
     expect(await ask('/calls/9999')).toMatchObject({ status: 422, error_code: 'bad_params' });

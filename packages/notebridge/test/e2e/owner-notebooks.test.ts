@@ -69,7 +69,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(await owner.notebook()).toMatchObject({ lease: { holder: { name: 'First' } }, last_call: { agent: 'First' } });
   });
 
-  it('is taken away from an agent, given back, and released', { tags: ['P-499'] }, async () => {
+  it('is taken away from an agent, given back, and released', { tags: ['deep', 'P-499'] }, async () => {
     await write(first);
     const { holder } = (await owner.notebook()).lease;
     expect(await owner.act('lease', { agent: holder?.id, may_hold: false })).toMatchObject({
@@ -114,7 +114,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(await owner.act('undo')).toMatchObject({ status: 409, detail: expect.stringContaining('no change of an agent') });
   });
 
-  it('stops what runs, and begins with a fresh kernel', { timeout: slow, tags: ['P-500'] }, async () => {
+  it('stops what runs, and begins with a fresh kernel', { timeout: slow, tags: ['deep', 'P-500'] }, async () => {
     await owner.act('release');
     const running = call(first, 'run_code', { code: 'x = 1\nimport time\ntime.sleep(600)' });
     await owner.until(({ state }) => state === 'busy');
@@ -170,7 +170,7 @@ describe('the page of a hub, for its owner', () => {
     await owner.until(({ state }) => state === 'waiting');
   });
 
-  it('has the last change of an agent taken back by its owner', { tags: ['P-511'] }, async () => {
+  it('has the last change of an agent taken back by its owner', { tags: ['deep', 'P-511'] }, async () => {
     const agent = await openLegacyAgent(hub, () => hub.ownerToken, 'Changer');
     const address = addressIn(await agent('tools/call', { name: 'open_colab_browser_connection', arguments: { wait_seconds: 0 } }));
     const page = createNodeColabPage(address);
@@ -193,7 +193,7 @@ describe('the page of a hub, for its owner', () => {
     await owner.until(({ state }) => state === 'waiting');
   });
 
-  it('stands beside what other processes of the user hold', { timeout: slow, tags: ['P-498'] }, async () => {
+  it('stands beside what other processes of the user hold', { timeout: slow, tags: ['deep', 'P-498'] }, async () => {
     const file = join(hub.home, 'work.ipynb');
     await using agent = await Program.open({ args: ['--notebook', file], env: hub.env, name: 'Of stdio' });
     await agent.callTool('add_text_cell', { cellIndex: 0, content: 'x' });

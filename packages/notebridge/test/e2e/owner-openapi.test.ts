@@ -43,7 +43,7 @@ describe('the description of the owner’s API', () => {
     expect(described.sort()).toEqual(routes.filter((route) => !route.endsWith('/openapi.json')).sort());
   });
 
-  it('says which routes a grant that watches opens', async () => {
+  it('says which routes a grant that watches opens', { tags: ['P-492'] }, async () => {
     const { token } = await hub.grant('--door', 'watch');
     for (const [path, methods] of Object.entries(document.paths))
       for (const [method, { tags }] of Object.entries(methods)) {
@@ -53,7 +53,7 @@ describe('the description of the owner’s API', () => {
       }
   });
 
-  it('says what each route takes and answers', { timeout: 120_000, tags: ['P-510'] }, async () => {
+  it('says what each route takes and answers', { timeout: 120_000, tags: ['deep', 'P-510'] }, async () => {
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
     ajv.addSchema(document, 'api');
     const seen = new Set<string>();
@@ -87,6 +87,7 @@ describe('the description of the owner’s API', () => {
     await expect.poll(async () => ((await ask('get', '/approvals')).approvals as unknown[]).length).toBe(1);
     const running = ((await ask('get', '/calls')).calls as JsonObject[])[0];
     const [approval] = (await ask('get', '/approvals')).approvals as JsonObject[];
+    await ask('get', '/approvals/{id}', { id: String(approval?.id) });
     await ask('post', '/approvals/{id}', { id: String(approval?.id) }, { decision: 'once' });
     await waiting;
     await ask('get', '/calls/{id}', { id: String(running?.id) });

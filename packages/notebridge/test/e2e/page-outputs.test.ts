@@ -126,7 +126,7 @@ describe('outputs of a Colab page', () => {
       'a damaged image',
       () => [{ output_type: 'display_data', metadata: {}, data: { 'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ' } }],
     ],
-  ])('are within the budget, whatever they are: %s', { tags: ['P-316'] }, async (_, make) => {
+  ])('are within the budget, whatever they are: %s', { tags: ['deep', 'P-316'] }, async (_, make) => {
     await open();
     cellWith(make());
     const { text, value, images } = await readCells();
@@ -138,7 +138,7 @@ describe('outputs of a Colab page', () => {
   it.each([
     ['--outputs whole', ['--outputs', 'whole']],
     ['--list dynamic', ['--list', 'dynamic']],
-  ])('pass as they are with %s', { tags: ['P-317'] }, async (_, args) => {
+  ])('pass as they are with %s', { tags: ['deep', 'P-317'] }, async (_, args) => {
     await open(...args);
     const cellId = addCell('display_png(300, 300)\nfor i in range(5000): print(i)');
     const { text, images } = await call('run_code_cell', { cellId });

@@ -35,7 +35,7 @@ describe('a run of the Colab page', () => {
     playRunStory(call),
   );
 
-  it('a run that waits for its turn has no output of its cell’s run before', { tags: ['P-303'] }, async () => {
+  it('a run that waits for its turn has no output of its cell’s run before', { tags: ['deep', 'P-303'] }, async () => {
     const [first, second] = [await addCell(call, endless), await addCell(call, 'print("old")')];
     await call('run_code_cell', { cellId: second });
     const running = await call('run_code_cell', { cellId: first, wait_seconds: 0 });
@@ -120,7 +120,7 @@ describe('what a page offers itself', () => {
     page.close();
   });
 
-  it('tools about runs of its own are left alone, and a page that runs nothing gets none', { tags: ['P-306'] }, async () => {
+  it('tools about runs of its own are left alone, and a page that runs nothing gets none', { tags: ['deep', 'P-306'] }, async () => {
     const tool = (name: string): JsonObject => ({ name, inputSchema: { type: 'object' } });
     for (const own of [['run_code_cell', 'get_run'], ['get_cells']]) {
       await using program = await Program.open();
@@ -136,7 +136,7 @@ describe('what a page offers itself', () => {
     }
   });
 
-  it('a page that does not stop when it is asked to says so, with the next step', { tags: ['P-306'] }, async () => {
+  it('a page that does not stop when it is asked to says so, with the next step', { tags: ['deep', 'P-306'] }, async () => {
     await using program = await Program.open();
     const cell = { cell_type: 'code', id: 'a', source: ['x'], outputs: [] };
     const answer = ({ method, params }: JsonObject) => {

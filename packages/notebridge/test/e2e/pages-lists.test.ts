@@ -167,7 +167,7 @@ describe('the list of tools', () => {
     await Promise.all([v1.close(), v2.close()]);
   });
 
-  it('a list of 100,000 tools is cut', async () => {
+  it('a list of 100,000 tools is cut', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const tools = Array.from({ length: 100_000 }, (_, index) => ({ name: `t${index}`, inputSchema }));
     await using _page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult(...tools)) });
@@ -274,7 +274,7 @@ describe('a call of a tool that the connected page does not list', () => {
     expect(await bridge.agent.request('tools/call', { name: 'nope' })).toMatchObject(unknown);
   });
 
-  it('may stand on a later page of the list', async () => {
+  it('may stand on a later page of the list', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const answer = ({ method, params }: JsonObject): PageAnswer => {
       if (method === 'tools/call') return { result: done };
@@ -293,7 +293,7 @@ describe('a call of a tool that the connected page does not list', () => {
     ['an error', { error: { code: -32601, message: 'I list nothing' } }],
     ['no array', '"result":{"tools":{"0":{"name":"a"}}}'],
     ['pages without end', { result: { tools: [], nextCursor: 'again' } }],
-  ] as const)('reaches a page that answers its list with %s, which is asked once', async (_kind, answered) => {
+  ] as const)('reaches a page that answers its list with %s, which is asked once', { tags: ['deep'] }, async (_kind, answered) => {
     await using bridge = await Bridge.open();
     const answer = ({ method }: JsonObject): PageAnswer => {
       if (method === 'tools/list') return answered;
@@ -306,7 +306,7 @@ describe('a call of a tool that the connected page does not list', () => {
     expect(countOf(page, 'tools/list')).toBe(asked);
   });
 
-  it('waits for the next page when this one leaves as it is asked, and ends when it is cancelled', async () => {
+  it('waits for the next page when this one leaves as it is asked, and ends when it is cancelled', { tags: ['deep'] }, async () => {
     await using bridge = await Bridge.open();
     const never = ({ method }: JsonObject): Promise<PageAnswer> | undefined =>
       method === 'tools/list' ? new Promise(() => {}) : undefined;

@@ -135,7 +135,7 @@ describe('who is not let in', () => {
     }
   });
 
-  it('fills neither disk nor memory, however often it tries: 10,000 wrong tokens', { timeout: 120_000 }, async () => {
+  it('fills neither disk nor memory, however often it tries: 10,000 wrong tokens', { tags: ['deep'], timeout: 120_000 }, async () => {
     await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
     const { stateDir: dir, port } = hub;
     const agent = new Agent({ keepAlive: true, maxSockets: 100 });

@@ -117,7 +117,7 @@ describe('the keys of servers', () => {
     expect(JSON.stringify(await hub.call('keyed', 'env', {}, token))).toContain(secret);
     await hub.stop();
     said.push(hub.stdout, hub.stderr, ...filesUnder(join(hub.home, 'state')).map((file) => readFileSync(file, 'utf8')));
-    expect(hub.stderr).toContain('the key is [redacted]');
+    expect(hub.stderr).toContain('the key is [redacted: ');
     for (const text of said) expect(text).not.toContain(secret);
     const ownToken = (text: string): boolean => text.includes(token) && text.trim() !== token;
     expect(said.filter(ownToken)).toEqual([]);

@@ -45,7 +45,7 @@ describe('the hub on one screen, and its log', () => {
   it('logs shows the last lines, of one server or level, without secrets and control characters', async () => {
     const all = await hub.run('logs');
     expect(all.stdout).toContain('Serving.');
-    expect(all.stdout).toContain('broken | no key: [redacted]');
+    expect(all.stdout).toContain('broken | no key: [redacted: KEY');
     expect(all.stdout).not.toContain('sesame');
     expect(all.stdout).not.toContain('\u001b');
     const ofServer = await hub.run('logs', '--server', 'broken', '--level', 'error');
@@ -76,7 +76,7 @@ describe('the hub on one screen, and its log', () => {
     await vi.waitUntil(
       async () => {
         await hub.call('broken', 'anything', {}, hub.ownerToken);
-        return text.includes('no key: [redacted]', before);
+        return text.includes('no key: [redacted: KEY', before);
       },
       { timeout: hangsAfterMs, interval: 500 },
     );

@@ -40,7 +40,7 @@ it('a caller that asks for the documents at another path is told of the page for
 
 describe('/docs', drivesBrowser, () => {
   it('shows the routes in a real Chromium and tries one out, with nothing from elsewhere and nothing refused by its policy', {
-    tags: ['P-358'],
+    tags: ['deep', 'P-358'],
   }, async ({ skip }) => {
     const executablePath = findChromium();
     skip(executablePath === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');

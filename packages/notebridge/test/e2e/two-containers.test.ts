@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { deployFolder } from '../support/deployment.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
+import { deployFolder } from '../support/manifests.js';
 import { issuer, openTimeoutMs, serverKey, TwoContainers } from '../support/two-containers.js';
 import { linesOf } from '../support/upstreams.js';
 
@@ -84,7 +84,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     ]);
   });
 
-  it('an image of a tool is shown in the notebook', { tags: ['P-159'] }, async () => {
+  it('an image of a tool is shown in the notebook', { tags: ['deep', 'P-159'] }, async () => {
     const { shown, error } = await both.jupyter.run(
       [
         'from IPython.display import display',
@@ -102,18 +102,22 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
   it.each([
     ['awaited', 'await wait'],
     ['not awaited', 'wait.sync'],
-  ])('interrupting the kernel cancels a call that is %s at its server, and the kernel goes on', { tags: ['P-085'] }, async (way, call) => {
-    const key = `${way} ${randomUUID()}`;
-    const cell = both.jupyter.begin(`from generated.mcp.learns import wait\nkept = 7\n${call}(key=${JSON.stringify(key)})`);
-    await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`waits ${key}`), hangsAfterMs);
-    both.jupyter.interrupt();
-    const { error } = await cell.ended;
-    expect(error).toMatch(/^(KeyboardInterrupt|CancelledError)/);
-    await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`cancelled ${key}`), hangsAfterMs);
-    expect(await print('from generated.mcp.everything import echo', 'print(kept, await echo(message="still here"))')).toBe(
-      '7 Echo: still here',
-    );
-  });
+  ])(
+    'interrupting the kernel cancels a call that is %s at its server, and the kernel goes on',
+    { tags: ['deep', 'P-085'] },
+    async (way, call) => {
+      const key = `${way} ${randomUUID()}`;
+      const cell = both.jupyter.begin(`from generated.mcp.learns import wait\nkept = 7\n${call}(key=${JSON.stringify(key)})`);
+      await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`waits ${key}`), hangsAfterMs);
+      both.jupyter.interrupt();
+      const { error } = await cell.ended;
+      expect(error).toMatch(/^(KeyboardInterrupt|CancelledError)/);
+      await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`cancelled ${key}`), hangsAfterMs);
+      expect(await print('from generated.mcp.everything import echo', 'print(kept, await echo(message="still here"))')).toBe(
+        '7 Echo: still here',
+      );
+    },
+  );
 
   it('a grant refuses what it does not allow, and the error names the rule', { tags: ['deep'] }, async () => {
     const path = join(both.folder, 'files', 'never.txt');
@@ -187,7 +191,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
   });
 
   it('a restart of the hub is survived: the kernel keeps its imports and a token file, and the next call works', {
-    tags: ['P-095'],
+    tags: ['deep', 'P-095'],
   }, async () => {
     await print('from generated.mcp.everything import echo', 'from generated.client import ToolError', 'kept = 8');
     await both.restartHub(async () => {

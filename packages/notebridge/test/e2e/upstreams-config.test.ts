@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Redactor } from '../../src/util/redactor.js';
 import { createContext } from '../support/create-context.js';
 import { fixtureConfig, openUpstreams, temporaryPath } from '../support/upstreams.js';
 
@@ -6,7 +7,7 @@ const named = (name: string, more = {}) => fixtureConfig('calls.mjs', [temporary
 
 describe('a change of the config', () => {
   it('starts what is new, stops what is gone, restarts what is another program now, and leaves the rest alone', {
-    tags: ['P-025'],
+    tags: ['P-025', 'P-352'],
   }, async () => {
     const [kept, changed, gone, added] = [named('kept'), named('changed'), named('gone'), named('added')];
     const { upstreams, server, events, until } = openUpstreams([kept, changed, gone]);
@@ -31,6 +32,20 @@ describe('a change of the config', () => {
     const context = createContext('tools/call', { name: 'env' });
     expect(await server('changed').request('tools/call', context.message, context)).toMatchObject({ structuredContent: { NEW: '1' } });
     await expect(old.request('tools/call', context.message, context)).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+
+  it('forgets the secrets that an entry no longer has, and those of one that is gone, once their programs have ended', {
+    tags: ['P-672'],
+  }, async () => {
+    const redactor = new Redactor();
+    const [changed, gone] = [named('changed', { env: { A_KEY: 'first-value-1' } }), named('gone', { env: { B_KEY: 'second-value-2' } })];
+    const { upstreams } = openUpstreams([changed, gone], { redactor });
+    const text = 'first-value-1 second-value-2 third-value-3';
+    expect(redactor.redact(text)).toBe('[redacted: A_KEY] [redacted: B_KEY] third-value-3');
+    await upstreams.start();
+    await upstreams.reconcile([{ ...changed, env: { A_KEY: 'third-value-3' } }]);
+    expect(redactor.redact(text)).toBe('first-value-1 second-value-2 [redacted: A_KEY]');
+    expect(redactor.past.redact(text)).toBe('[redacted: A_KEY] [redacted: B_KEY] [redacted: A_KEY]');
   });
 
   it('a change that a running program need not know takes effect without a restart', { tags: ['deep'] }, async () => {
@@ -106,7 +121,7 @@ describe('a server that is started on first use', () => {
 });
 
 describe('closing', () => {
-  it('ends everything, twice without harm, and for good', { tags: ['deep'] }, async () => {
+  it('ends everything, twice without harm, and for good', { tags: ['P-352'] }, async () => {
     const { upstreams, server, call } = openUpstreams([named('it')]);
     await server().listTools();
     const waiting = call('wait', { key: 'a' }).catch((error: unknown) => error);

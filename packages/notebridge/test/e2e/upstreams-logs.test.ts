@@ -113,7 +113,7 @@ describe.each(['legacy', 'modern'] as const)('log lines of a server of the %s er
     expect(levelsOf(await messagesOf(await waiting))).toEqual([]);
   });
 
-  it('do not come to who may not hear what concerns no one call', async () => {
+  it('do not come to who may not hear what concerns no one call', { tags: ['P-060'] }, async () => {
     const opened = await open(era);
     vi.spyOn(opened.hub, 'mayHear').mockReturnValue(false);
     expect(levelsOf(await messagesOf(await say(opened, 'debug')))).toEqual([]);

@@ -99,13 +99,13 @@ describe('a server that does not start', () => {
     const { status, reason } = server().state;
     expect(status).toBe('failed');
     expect(reason).toContain('exit code 3');
-    expect(reason).toContain('The key [redacted] is not good.');
+    expect(reason).toContain('The key [redacted: FIXTURE_KEY] is not good.');
     expect(log.filter((line) => line.includes('is started again'))).toHaveLength(4);
     expect(log.filter((line) => line.includes('is given up'))).toHaveLength(1);
     const started = log.filter((line) => line.includes('is not good.') && line.includes('stderr"')).length;
     await expect(call('echo')).rejects.toMatchObject({
       code: 'upstream_unavailable',
-      message: expect.stringMatching(/"it" is not available \(failed\)\. .*exit code 3.*\n.*\[redacted\] is not good/s),
+      message: expect.stringMatching(/"it" is not available \(failed\)\. .*exit code 3.*\n.*\[redacted: FIXTURE_KEY\] is not good/s),
       data: { ran: 'no' },
     });
     expect(log.filter((line) => line.includes('is not good.') && line.includes('stderr"'))).toHaveLength(started + 1);

@@ -17,11 +17,13 @@ import { createContext } from '../support/create-context.js';
 import { Program } from '../support/program.js';
 import { fixtureConfig, fixtureServer, openUpstreams, temporaryPath } from '../support/upstreams.js';
 
+const extension = 'io.modelcontextprotocol/tasks';
+
 type Send = (method: string, message?: JsonObject) => Promise<JsonObject>;
 
 /** Two servers that give their tasks the same ids, behind a hub. */
-async function open() {
-  const { upstreams } = openUpstreams(['a', 'b'].map((name) => fixtureConfig('tasks.mjs', [], { name, era: 'legacy' })));
+async function open(file = 'tasks.mjs', era: 'legacy' | 'modern' = 'legacy') {
+  const { upstreams } = openUpstreams(['a', 'b'].map((name) => fixtureConfig(file, [], { name, era })));
   const provider = new ServerTools({ servers: upstreams, logger: silentLogger });
   const hub = new Hub();
   onTestFinished(() => hub.close());
@@ -119,6 +121,37 @@ describe('tasks of servers', () => {
     await send('tools/list');
     await expect(begin(send, 'a__plain')).rejects.toMatchObject({ raw: { code: -32601 } });
   });
+});
+
+it('tasks of servers of 2026-07-28 have ids of ours, are of who began them alone, and ask by the name of their server', {
+  tags: ['P-403'],
+}, async () => {
+  const { hub } = await open('tasks-modern.mjs', 'modern');
+  const agent = (grantId: string, capabilities: JsonObject = { extensions: { [extension]: {} }, elicitation: { form: {} } }): Send => {
+    const caller: Caller = {
+      sessionId: grantId,
+      door: 'http',
+      era: 'modern',
+      clientInfo: undefined,
+      principal: { kind: 'grant', grantId },
+    };
+    const _meta = { ...envelope, 'io.modelcontextprotocol/clientCapabilities': capabilities };
+    return (method, message = {}) =>
+      hub.request(createContext(method, { ...message, _meta }, { caller, asker: { clientCapabilities: capabilities } }));
+  };
+  const [mine, theirs] = [agent('g1'), agent('g2')];
+  const [one, two] = [await mine('tools/call', { name: 'a__slow' }), await mine('tools/call', { name: 'b__slow', arguments: { n: 2 } })];
+  expect(one).toMatchObject({ resultType: 'task', status: 'working', x: 1.5 });
+  for (const { taskId } of [one, two]) expect(taskId).toMatch(/^[0-9a-f-]{36}$/);
+  await mine('tools/call', { name: 'b__end' });
+  expect(await mine('tasks/get', { taskId: two.taskId })).toMatchObject({
+    status: 'completed',
+    result: { content: [{ text: '{"n":2}' }] },
+  });
+  for (const taskId of [one.taskId, '1']) await expect(theirs('tasks/get', { taskId })).rejects.toMatchObject({ code: 'bad_params' });
+  const { taskId } = await mine('tools/call', { name: 'a__ask' });
+  expect(await mine('tasks/get', { taskId })).toMatchObject({ inputRequests: { q: { params: { message: '[a] Name?' } } } });
+  expect(await agent('g1', {})('tools/call', { name: 'a__slow' })).toMatchObject({ content: [{ text: 'at once' }] });
 });
 
 it('a task of a server reaches an agent of the real program', { tags: ['P-371'] }, async () => {

@@ -196,6 +196,34 @@ describe('upstreams', () => {
     expect(await rejectionOf(call('ask'))).toMatchObject({ code: 'bad_message', message: expect.stringContaining('input_required') });
   });
 
+  it('send updates of the resources that are watched, in the modern era too, and after the last watcher none', {
+    tags: ['P-349'],
+  }, async () => {
+    const { server, call, upstreams, events } = openUpstreams([fixtureConfig('both-eras.mjs')]);
+    await upstreams.start();
+    await server().listTools();
+    expect(server().state.protocolVersion).toBe('2026-07-28');
+    const watch = (method: string, uri: string) => server().request(`resources/${method}`, { uri }, createContext(`resources/${method}`));
+    const updatesOf = async (...uris: string[]) => {
+      events.length = 0;
+      for (const uri of uris) await call('update', { uri });
+      return events.flatMap((event) => (event.kind === 'notification' ? [event.notification] : []));
+    };
+    await watch('subscribe', 'note:one');
+    expect(await updatesOf('note:one', 'note:two')).toEqual([{ method: 'notifications/resources/updated', params: { uri: 'note:one' } }]);
+    await watch('unsubscribe', 'note:one');
+    expect(await updatesOf('note:one')).toEqual([]);
+  });
+
+  it('are asked once more, after a restart, for what does no harm twice, and for nothing else', { tags: ['P-064'] }, async () => {
+    const file = temporaryPath('calls');
+    const { call, server } = openUpstreams([fixtureConfig('calls.mjs', [file])]);
+    await server().listTools();
+    expect(await call('read_once')).toMatchObject({ content: [{ text: 'alive' }] });
+    await expect(call('change_once')).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    expect(linesOf(file)).toEqual(['read_once', 'read_once', 'change_once']);
+  });
+
   it('keep secrets of the config out of the log', { tags: ['P-069'] }, async () => {
     const redactor = new Redactor();
     const secret = 'secret-0123456789';
@@ -207,7 +235,7 @@ describe('upstreams', () => {
     );
     expect(await call('env')).toMatchObject({ structuredContent: { KEY: secret } });
     await call('say', { line: `my key is ${secret} or ${secret}x` });
-    await until(() => log.some((line) => line.includes('my key is [redacted] or [redacted] {"server":"it"')));
+    await until(() => log.some((line) => line.includes('my key is [redacted: KEY] or [redacted: OTHER] {"server":"it"')));
     expect(log.join('\n')).not.toContain(secret);
   });
 
@@ -238,5 +266,21 @@ describe('upstreams', () => {
     expect(await tree('other')).toBe(other);
     expect(await tree('one')).not.toBe(one);
     expect(server().state.status).toBe('stopped');
+  });
+
+  it('give agents of 2026-07-28 that share a token one for each name, up to a quarter of the places', { tags: ['P-372'] }, async () => {
+    const config = fixtureConfig('calls.mjs', [temporaryPath('calls')], { instances: 'per-agent' });
+    const { call } = openUpstreams([config], { limits: { maxOwnInstances: 4 } });
+    const tree = async (sessionId: string, name: string): Promise<unknown> => {
+      const caller = { sessionId, door: 'http', era: 'modern', clientInfo: { name, version: '1' } } as const;
+      return ((await call('env', {}, createCall('env', {}, { caller }))).structuredContent as Record<string, string>).NOTEBRIDGE_TREE;
+    };
+    const [other, first] = [await tree('other', 'a'), await tree('token', 'a')];
+    expect(other).not.toBe(first);
+    expect(await tree('token', 'a')).toBe(first);
+    // A new name takes the place of an idle one of the same token, and of no other.
+    expect([other, first]).not.toContain(await tree('token', 'b'));
+    expect(await tree('token', 'a')).not.toBe(first);
+    expect(await tree('other', 'a')).toBe(other);
   });
 });

@@ -9,8 +9,9 @@ import { loadConfig } from '../../src/config/load-config.js';
 import { defaultClusterAudit } from '../../src/core/cluster-settings.js';
 import { createSecret } from '../../src/identity/secret.js';
 import { chartFolder, helm, renderChart, runHelm } from '../support/chart.js';
-import { type Container, containersOf, documentsOf, installTimeoutMs, podsOf, prepareValidators, validate } from '../support/deployment.js';
+import { documentsOf, installTimeoutMs, prepareValidators, validate } from '../support/deployment.js';
 import { mountAsKubelet, type VolumeGroup } from '../support/kubelet-mount.js';
+import { type Container, containersOf, podsOf } from '../support/manifests.js';
 import { createHome, Program } from '../support/program.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 

@@ -1,5 +1,4 @@
 // @module-tag deep
-// @module-tag P-124
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +7,8 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { validate as validateDockerfile } from 'dockerfile-utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.js';
-import {
-  type Container,
-  containersOf,
-  deployFolder,
-  documentsOf,
-  installTimeoutMs,
-  podsOf,
-  prepareValidators,
-  validate,
-} from '../support/deployment.js';
+import { documentsOf, installTimeoutMs, prepareValidators, validate } from '../support/deployment.js';
+import { type Container, containersOf, deployFolder, podsOf } from '../support/manifests.js';
 import { createHome, Program } from '../support/program.js';
 import { installedServer } from '../support/served-hub.js';
 
@@ -54,54 +45,6 @@ describe('deploy/', { timeout: 180_000 }, () => {
     const broken = join(folder, 'broken.yaml');
     writeFileSync(broken, readFileSync(join(deployFolder, file), 'utf8').replace('volumeMounts:', 'volumeMonts:'));
     expect(await check(broken)).not.toMatchObject({ code: 0 });
-  });
-
-  it.each(pods)('no container of %s is root, may become it, writes to its image or holds a token of the cluster', async (file) => {
-    const specs = podsOf(await documentsOf(file));
-    expect(specs.length).toBeGreaterThan(0);
-    for (const spec of specs) {
-      expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
-      expect(spec).not.toMatchObject({ shareProcessNamespace: true });
-      // What it does to a volume of the hub: chart.test.ts.
-      if (containersOf(spec).some(({ image }) => image === 'notebridge-hub'))
-        expect(spec).toMatchObject({ securityContext: { fsGroupChangePolicy: 'OnRootMismatch' } });
-      for (const container of containersOf(spec)) {
-        const { securityContext } = container;
-        expect(securityContext, container.name).toEqual({
-          allowPrivilegeEscalation: false,
-          readOnlyRootFilesystem: true,
-          capabilities: { drop: ['ALL'] },
-        });
-      }
-    }
-  });
-
-  it.each(pods)("the Jupyter of %s reads its grant and cannot write it, and sees nothing of the hub's state and config", async (file) => {
-    const containers = podsOf(await documentsOf(file)).flatMap(containersOf);
-    const jupyter = containers.filter(({ name }) => name === 'jupyter');
-    expect(jupyter).toHaveLength(1);
-    const mounts = Object.fromEntries(jupyter.flatMap(({ volumeMounts }) => volumeMounts.map((mount) => [mount.name, mount])));
-    expect(mounts.grant).toEqual({ name: 'grant', mountPath: '/run/notebridge', readOnly: true });
-    for (const name of ['state', 'config', 'keys', 'service-account']) expect(mounts).not.toHaveProperty(name);
-    expect(JSON.stringify(jupyter)).not.toMatch(/secret|--host/i);
-  });
-
-  it('two-pods.yaml lets Jupyter reach the port of the hub and the names of the cluster, and the hub nothing', async () => {
-    const policies = (await documentsOf('kubernetes/two-pods.yaml')).filter(({ kind }) => kind === 'NetworkPolicy');
-    const specs = Object.fromEntries(policies.map(({ metadata, spec }) => [(metadata as JsonObject).name, spec as JsonObject]));
-    const both = ['Ingress', 'Egress'];
-    const pod = (name: string) => ({ podSelector: { matchLabels: { 'app.kubernetes.io/name': name } } });
-    const hubPort = [{ protocol: 'TCP', port: 8765 }];
-    expect(specs.nothing).toEqual({ podSelector: {}, policyTypes: both });
-    expect(specs.hub).toEqual({
-      ...pod('notebridge-hub'),
-      policyTypes: both,
-      ingress: [{ from: [pod('notebridge-jupyter')], ports: hubPort }],
-      egress: [],
-    });
-    expect(specs.jupyter).toMatchObject({ policyTypes: both, ingress: [], egress: [{ to: [pod('notebridge-hub')], ports: hubPort }, {}] });
-    const egress = specs.jupyter?.egress as { ports: { port: number }[] }[];
-    expect(egress.slice(1).flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53]);
   });
 
   it('every config is one that the hub takes, and all of them have the servers of mcp.json', async () => {

@@ -46,7 +46,7 @@ let guide: BindingsGuide;
 let cluster: ReturnType<typeof clusterRuns>;
 beforeAll(() => {
   // Inside the checkout, so that a snippet finds the package by its name.
-  const cache = join(root, 'node_modules/.cache/notebridge');
+  const cache = join(root, '.cache');
   mkdirSync(cache, { recursive: true });
   folder = mkdtempSync(join(cache, 'docs-'));
   guide = new BindingsGuide(folder);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { findHelm } from '../../../../scripts/helm.mjs';
-import { deployFolder } from './deployment.js';
+import { deployFolder } from './manifests.js';
 
 export const chartFolder = join(deployFolder, 'chart');
 /** Built only for who asks for it by name, since that takes minutes. */

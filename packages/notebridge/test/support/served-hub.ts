@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { createHome, type Ending, programFile, runProgram } from './program.js';
 
@@ -168,10 +169,12 @@ export class ServedHub implements AsyncDisposable {
     return { status: response.status, answer: (await response.json()) as JsonObject };
   }
 
-  /** Issues a grant by the command. */
-  async grant(...args: string[]): Promise<{ token: string; id: string }> {
-    const { stdout } = await this.run('grant', '--json', ...args);
-    return JSON.parse(stdout) as { token: string; id: string };
+  /** Issues a grant as `notebridge grant` with these words would, without a process of its own for each. */
+  async grant(...words: string[]): Promise<{ token: string; id: string }> {
+    const response = await this.request('/api/v1/hub/grants', { token: this.ownerToken, body: toTerms(words) });
+    if (!response.ok) throw new Error(`No grant: ${await response.text()}`);
+    const { grant, token } = (await response.json()) as { grant: { id: string }; token: string };
+    return { ...grant, token };
   }
 
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
@@ -194,6 +197,38 @@ export class ServedHub implements AsyncDisposable {
   #wake(): void {
     for (const watch of [...this.#watchers]) watch();
   }
+}
+
+function toTerms(words: string[]): JsonObject {
+  const { values } = parseArgs({
+    args: words,
+    options: {
+      allow: { type: 'string', multiple: true },
+      door: { type: 'string' },
+      agent: { type: 'boolean' },
+      ttl: { type: 'string' },
+      calls: { type: 'string' },
+      rate: { type: 'string' },
+      concurrent: { type: 'string' },
+      'read-only': { type: 'boolean' },
+      label: { type: 'string' },
+    },
+  });
+  const { agent, ttl, rate, calls, concurrent, 'read-only': readOnly, ...others } = values;
+  return {
+    ...others,
+    ...(agent === true ? { door: 'agent' } : {}),
+    ...(ttl === undefined ? {} : { ttl_seconds: toSeconds(ttl) }),
+    ...(rate === undefined ? {} : { per_minute: Number.parseInt(rate, 10) }),
+    ...(calls === undefined ? {} : { calls: Number(calls) }),
+    ...(concurrent === undefined ? {} : { concurrent: Number(concurrent) }),
+    ...(readOnly === undefined ? {} : { read_only: readOnly }),
+  };
+}
+
+/** `90s`, `1h` or `30d` in seconds. */
+function toSeconds(time: string): number {
+  return Number.parseInt(time, 10) * ({ s: 1, m: 60, h: 3600, d: 86_400 }[time.slice(-1)] ?? Number.NaN);
 }
 
 export interface HubRequestOptions {

@@ -119,7 +119,7 @@ function watch({ child, breach }: Launched, python: string, onExit: (reason: str
     });
     child.on('close', (code, signal) => {
       const why = breach?.();
-      if (why !== undefined) onExit(`it was ended: ${why}. Restart the kernel, and let its code take less`);
+      if (why !== undefined) onExit(`it was ended: ${why}. Restart the kernel`);
       onExit(`the program between Notebridge and the kernel ended with ${signal ?? `code ${code}`}${errors() && `: ${errors()}`}`);
       resolve();
     });

@@ -1,5 +1,5 @@
 import type { RelaySeam } from '../../relay/reach.js';
-import type { FolderAccess, SandboxMode } from '../../sandbox/spec.js';
+import type { FolderAccess, RunPlace, SandboxMode } from '../../sandbox/spec.js';
 import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
@@ -30,6 +30,8 @@ export interface JupyterKernelOptions extends QueueOptions {
   relaySeam?: RelaySeam | undefined;
   /** Folders and files of this program that no kernel in a sandbox sees, whatever it is given: its state, tokens, logs. */
   ours?: readonly string[] | undefined;
+  /** What this program runs or imports: `files: 'rw'` is refused where code could change that. */
+  runs?: readonly RunPlace[] | undefined;
   /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
   programUrl?: URL | undefined;
 }
@@ -97,6 +99,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
       sandbox = 'off',
       files,
       ours,
+      runs,
       allowNet,
       relaySeam,
       programUrl = new URL('./python/', import.meta.url),
@@ -110,7 +113,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
       for (const listener of this.#commListeners) listener(message);
     };
     const onShown: ShownListener = (cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read));
-    const launch = { python, folder, sandbox, files, ours, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs };
+    const launch = { python, folder, sandbox, files, ours, runs, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs };
     return new JupyterEngine({ ...launch, onReady, onComm, onShown }, events);
   }
 }

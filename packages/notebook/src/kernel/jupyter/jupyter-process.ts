@@ -9,8 +9,9 @@ import type { RelaySeam } from '../../relay/reach.js';
 import { openRelay, type SandboxRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import { openSandbox } from '../../sandbox/sandbox.js';
-import type { FolderAccess, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
+import type { FolderAccess, RunPlace, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
 import { startProgram } from '../../sandbox/start-program.js';
+import { recordWritten } from '../../sandbox/written-folders.js';
 import { KernelError } from '../kernel-error.js';
 import type { Layer } from '../layers.js';
 
@@ -26,6 +27,8 @@ export interface LaunchOptions {
   kernelName: string | undefined;
   /** Where this program keeps its state: never visible in a sandbox. */
   ours?: readonly string[] | undefined;
+  /** See `KernelSpecOptions`. */
+  runs?: readonly RunPlace[] | undefined;
   /** Servers that code reaches within a sandbox, as `--allow-net` has them. Default: none. */
   allowNet?: readonly string[] | undefined;
   /** @internal */
@@ -92,10 +95,10 @@ function refusalOf(option: string, { text, fix }: Layer): KernelError {
 
 /** Helper and kernel together: stdin and stdout are the only way in and out. */
 async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => Layer, options: LaunchOptions): Promise<Launched> {
-  const { python, folder, files = 'ro', kernelName, ours, allowNet = [], programUrl } = options;
+  const { python, folder, files = 'ro', kernelName, ours, runs, allowNet = [], programUrl } = options;
   const program = fileURLToPath(programUrl).replace(/\/$/, '');
   const args = ['-B', `${program}/start.py`];
-  const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, readable: [program] });
+  const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, runs, readable: [program] });
   const relay = allowNet.length === 0 ? undefined : await openRelay({ allow: allowNet, seam: options.relaySeam });
   const spec = relay ? relay.widen(asked) : asked;
   const sandboxed = launch(sandbox, spec, relay);
@@ -103,8 +106,15 @@ async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => La
     const faults = await sandbox.findFaults(sandboxed, spec);
     if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
   };
+  const gone = Promise.all([sandboxed.gone, files === 'rw' ? recordAgain(sandboxed, folder) : undefined]).then(() => {});
   // All of it ends with its first process, and the number that it has inside is somebody else's here.
-  return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, gone: sandboxed.gone, cleanUp: () => {} };
+  return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, gone, cleanUp: () => {} };
+}
+
+/** Whoever has taken the right back meanwhile did not mean what this kernel wrote since. */
+async function recordAgain({ child }: SandboxedProcess, folder: string): Promise<void> {
+  await new Promise((resolve) => child.once('close', resolve));
+  await recordWritten(folder).catch(() => {});
 }
 
 function cleanUpHere({ pid, folder }: { pid: number; folder: string }): void {

@@ -5,7 +5,7 @@ export const newLinkAdvice =
   'For a new link, ask your agent to open the notebook window, or press Enter in the terminal in which Notebridge runs.';
 
 /** `missing`: there is no token here. The others are why the address gave none. */
-export type EntryFault = 'missing' | 'used' | 'expired' | 'unknown' | 'unreachable';
+export type EntryFault = 'missing' | 'used' | 'expired' | 'unknown' | 'other_user' | 'unreachable';
 
 /**
  * The token that opens the notebook. The address brings a one-time token in its fragment, which is removed from it at once and exchanged
@@ -19,8 +19,12 @@ export async function takeToken(): Promise<{ token: string } | { fault: EntryFau
   const entered = await exchange(code);
   // A tab that is in already may have been sent back to the address that opened it.
   if ('fault' in entered && kept !== null) return { token: kept };
-  if ('token' in entered) sessionStorage.setItem(storageKey, entered.token);
   return entered;
+}
+
+/** By a code that a person reads in a terminal, and types. */
+export function enterTyped(code: string): Promise<{ token: string } | { fault: EntryFault }> {
+  return exchange(code.trim());
 }
 
 export function hasCode(): boolean {
@@ -35,8 +39,9 @@ async function exchange(code: string): Promise<{ token: string } | { fault: Entr
   try {
     const answer = await fetch('enter', { method: 'POST', body: code, cache: 'no-store' });
     const text = await answer.text();
-    if (answer.ok) return { token: text };
-    return { fault: text === 'used' || text === 'expired' ? text : 'unknown' };
+    if (!answer.ok) return { fault: text === 'used' || text === 'expired' || text === 'other_user' ? text : 'unknown' };
+    sessionStorage.setItem(storageKey, text);
+    return { token: text };
   } catch {
     return { fault: 'unreachable' };
   }

@@ -12,7 +12,7 @@ const source = fileURLToPath(new URL('../../../src/', import.meta.url));
 const folders = ['kernel', 'relay', 'sandbox'];
 
 /** Compiling takes seconds, and many test files want it at once: kept from run to run, as a build would. */
-const stdlibFolder = new URL('../../../../../node_modules/.cache/notebridge/', import.meta.url);
+const stdlibFolder = new URL('../../../../../.cache/', import.meta.url);
 
 export interface BuiltKernel {
   folder: URL;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { EntryCodes } from '@notebridge/kit/entry-codes';
+import { EntryGate } from '@notebridge/kit/entry-gate';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { answerEntry } from '../../../src/host/entry-door.js';
@@ -79,10 +79,10 @@ export class TestHost {
   #lastWindow = 0;
   readonly #title: string;
   readonly #outputsTrusted: boolean;
-  readonly #codes = new EntryCodes();
+  readonly #gate = new EntryGate();
   readonly #server = createServer((request, response) =>
     request.method === 'POST'
-      ? void answerEntry(request, response, { codes: this.#codes, token, origins: new Set(), later: (answer) => answer(), onRefused() {} })
+      ? void answerEntry(request, response, { gate: this.#gate, token, origins: new Set(), later: (answer) => answer(), onRefused() {} })
       : void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
           response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
           response.end(body);
@@ -128,7 +128,7 @@ export class TestHost {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/#token=${this.#codes.issue()}`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/#token=${this.#gate.issue()}`;
   }
 
   get windows(): number {

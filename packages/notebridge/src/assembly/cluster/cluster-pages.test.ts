@@ -251,7 +251,7 @@ describe('a page of a cluster', () => {
     expect(c.pages.held.map(({ id }) => id)).toEqual([held.id]);
   });
 
-  it('is not kept by a hub that let go of it before it was known to have it', async () => {
+  it('is not kept by a hub that let go of it before it was known to have it', { tags: ['deep'] }, async () => {
     const { a } = await start();
     const held = a.pages.open({ profile: 'page', url: `${pageOrigin}/gone`, allowOrigins: [pageOrigin] });
     const resource = `page.${held.id}`;

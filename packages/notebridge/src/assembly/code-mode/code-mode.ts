@@ -15,6 +15,7 @@ import type { Hub } from '../../hub.js';
 import { savingTools, skillsServerName } from '../../skills/skill-tools.js';
 import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
+import { loadNotebook } from '../load-notebook.js';
 import type { Settings } from '../settings.js';
 import { openTypeChecker } from './open-type-checker.js';
 import { PrincipalPackages } from './principal-packages.js';
@@ -53,7 +54,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
     ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
-    createKernel: createKernels({ sandbox, config, logger }),
+    createKernel: createKernels({ sandbox, config, logger, stateDir: settings.stateDir }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
@@ -83,11 +84,12 @@ function createKernels({
   sandbox,
   config,
   logger,
-}: Pick<Settings, 'config' | 'logger'> & { sandbox: SandboxMode | undefined }): CreateCodeKernel {
+  stateDir,
+}: Pick<Settings, 'config' | 'logger' | 'stateDir'> & { sandbox: SandboxMode | undefined }): CreateCodeKernel {
   const { memoryMb } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
   return async (tools) => {
-    const { createNodeKernel } = await import('@notebridge/notebook/host');
+    const { createNodeKernel } = await loadNotebook(stateDir);
     return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true, logger });
   };
 }

@@ -17,7 +17,7 @@ export async function openBrokerBuiltIn(
   { stateDir, env, createLogger }: OpenBrokerOptions,
 ): Promise<BrokerNotebook> {
   const file = fileOf(address);
-  const { pages, audit, limits, env: ofPython, configFile } = how as unknown as HowToOpen;
+  const { pages, audit, limits, env: ofPython, configFile, runs } = how as unknown as HowToOpen;
   const tools = toolsKey === undefined ? undefined : new SuppliedTools(toolsKey);
   let notebook: SharedNotebook | undefined;
   const bridge = await createNotebridge({
@@ -29,7 +29,7 @@ export async function openBrokerBuiltIn(
     notebook: async (setup) => {
       const opened = await openBuiltIn(
         { ...setup, openTools: tools && (async () => tools) },
-        { file, isRealFile: true, readOnly, configFile },
+        { file, isRealFile: true, readOnly, configFile, runs },
       );
       notebook = toShared(opened, { id, file, terms: toTerms(pages, readOnly), tools, env });
       return opened;

@@ -1,3 +1,4 @@
+import type { EntryGate } from '@notebridge/kit/entry-gate';
 import { describeConnection } from '../../core/connection-state.js';
 import { ConnectDoor, type ConnectionView } from '../../doors/connect/connect-door.js';
 import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
@@ -5,9 +6,13 @@ import type { PageServer } from '../../notebooks/pages/page-server.js';
 import { toWays } from '../../reference/open-advice.js';
 
 /** The page `/connect` of a broker: all its pages, each with what keeps it away. */
-export function createBrokerConnect(server: () => PageServer | undefined, addSecret: (secret: string) => void): ConnectDoor {
+export function createBrokerConnect(
+  server: () => PageServer | undefined,
+  { gate, addSecret }: { gate: EntryGate; addSecret: (secret: string) => void },
+): ConnectDoor {
   const notebooks = (): readonly PageNotebook[] => server()?.notebooks ?? [];
   return new ConnectDoor({
+    gate,
     views: (browser) =>
       notebooks().map(({ key, title, url, slot, connection }): ConnectionView => {
         const { state } = connection;

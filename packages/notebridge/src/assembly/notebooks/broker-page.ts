@@ -1,16 +1,19 @@
 import { join } from 'node:path';
+import { EntryGate } from '@notebridge/kit/entry-gate';
 import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
 import { keyOf, type NotebookAddress } from '../../broker/notebook-address.js';
 import { SharedNotebook } from '../../broker/shared-notebook.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ClosableLogger } from '../../core/logger.js';
+import type { ConnectDoor } from '../../doors/connect/connect-door.js';
+import { openAddress } from '../../identity/open-address.js';
+import { acceptTypedCodes } from '../../identity/typed-codes.js';
 import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
 import { PageServer } from '../../notebooks/pages/page-server.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
 import { toColabUrl } from '../../notebooks/profiles/colab-url.js';
 import { ownPageProfile } from '../../notebooks/profiles/own-page.js';
 import { RunLedger } from '../../notebooks/runs/run-ledger.js';
-import { openBrowser } from '../../processes/browser.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { openToolName } from '../../reference/open-tool.js';
 import { ownVersion } from '../../state/own-files.js';
@@ -33,13 +36,13 @@ export class BrokerPages {
   #server: Promise<PageServer> | undefined;
   #opened: PageServer | undefined;
   readonly #secrets = new Redactor();
-  readonly #connect = createBrokerConnect(
-    () => this.#opened,
-    (secret) => this.#secrets.add(secret),
-  );
+  readonly #gate: EntryGate;
+  readonly #connect: ConnectDoor;
 
   constructor(options: OpenBrokerOptions) {
     this.#options = options;
+    this.#gate = new EntryGate({ typed: acceptTypedCodes(options.stateDir) });
+    this.#connect = createBrokerConnect(() => this.#opened, { gate: this.#gate, addSecret: (secret) => this.#secrets.add(secret) });
   }
 
   /** Lets pages of an earlier broker come back. Never rejects. */
@@ -67,7 +70,7 @@ export class BrokerPages {
         uid: ownUserId(),
         logger: this.#logger ?? this.#options.logger,
       }),
-      openBrowser: pages.openBrowser === false ? async () => browserSwitchedOff : (url, timeoutMs) => openBrowser(url, { env, timeoutMs }),
+      openBrowser: pages.openBrowser === false ? async () => browserSwitchedOff : (url, timeoutMs) => openAddress(url, { env, timeoutMs }),
       connectAddress: () => this.#connect.newAddress(`http://localhost:${server.port}`),
       logger: this.#logger ?? this.#options.logger,
     });
@@ -123,6 +126,7 @@ export class BrokerPages {
       handshakeMs,
       clientInfo: { name: 'notebridge', version: ownVersion() },
       secrets,
+      gate: this.#gate,
       answerPlain: (request, response) => this.#connect.answer(request, response),
     });
     return this.#opened;

@@ -8,9 +8,9 @@ import { LentTools } from '../../broker/lent-tools.js';
 import { fileOf } from '../../broker/notebook-address.js';
 import { reachHost } from '../../broker/reach-host.js';
 import { userConfigFile } from '../../config/load-config.js';
+import { openAddress } from '../../identity/open-address.js';
 import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
 import { localInstructions, showWindow, windowTool } from '../../notebooks/local/local-notebook.js';
-import { openBrowser } from '../../processes/browser.js';
 import { ownVersion } from '../../state/own-files.js';
 import { realFileOf } from './notebook-file.js';
 import { browserSwitchedOff, type NotebookSetup } from './open-notebook.js';
@@ -48,7 +48,7 @@ export function createJoined(setup: NotebookSetup, { open, place, readOnly, how,
     },
     instructions: more.instructions ?? localInstructions(tools !== undefined),
     windowTool: mayHaveWindow ? windowTool.name : undefined,
-    showWindow: (window) => showWindow(window, pages.openBrowser === false ? async () => browserSwitchedOff : openBrowser),
+    showWindow: (window) => showWindow(window, pages.openBrowser === false ? async () => browserSwitchedOff : openAddress),
     nameOfAgent,
     tools: tools && new LentTools(tools),
     answerTimeoutMs: config.limits.answerTimeoutMs,

@@ -1,5 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { RunPlace } from '@notebridge/notebook/host';
 import { pick } from '../../processes/environment.js';
+import { findRunPlaces } from '../run-places.js';
 import { realFileOf } from './notebook-file.js';
 import type { NotebookSetup } from './open-notebook.js';
 
@@ -12,6 +14,7 @@ export interface HowToOpen {
   env: Record<string, string>;
   /** Of the agent's process; see `BuiltInOptions`. */
   configFile?: string | undefined;
+  runs: readonly RunPlace[];
 }
 
 const pythonNames = [
@@ -26,12 +29,14 @@ const pythonNames = [
 ];
 
 /** How the notebook is to be opened by the process that holds it. */
-export function toHow({ pages, config: { audit, limits, file }, env }: NotebookSetup): JsonObject {
+export function toHow({ pages, config, env }: NotebookSetup): JsonObject {
+  const { audit, limits, file } = config;
   const how: HowToOpen = {
     pages,
     audit,
     limits,
     env: pick(env, pythonNames),
+    runs: findRunPlaces(config),
     ...(file === undefined ? {} : { configFile: realFileOf(file) }),
   };
   return JSON.parse(JSON.stringify(how)) as JsonObject;

@@ -37,8 +37,6 @@ export function leasePage({ provider, client, profile, isRunning, env }: LeasePa
     idleMs: leaseIdleIn(env) ?? defaultIdleMs,
     askMs,
     isRunning,
-    // An agent of this process is gone when its session ends.
-    answers: async () => true,
     person,
     nextStep:
       'There is no window and no page here in which Notebridge could ask: tell the person, who can end the session of the other agent.',

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { NotebookHost } from '@notebridge/notebook/host';
+import type { NotebookHost, RunPlace } from '@notebridge/notebook/host';
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { acceptTypedCodes } from '../../identity/typed-codes.js';
 import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentRoster } from '../../notebooks/local/agent-roster.js';
@@ -11,6 +12,8 @@ import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { createTrustedFolders } from '../../state/trusted-folders.js';
+import { loadNotebook } from '../load-notebook.js';
+import { findRunPlaces } from '../run-places.js';
 import { assertNotebookName } from './notebook-name.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
@@ -23,6 +26,8 @@ export interface BuiltInOptions {
   readOnly?: boolean | undefined;
   /** The config of who opens it, which names commands: code in a sandbox neither sees nor changes it. Default: that of this process. */
   configFile?: string | undefined;
+  /** What that config has run or imported. Default: as this process has read it. */
+  runs?: readonly RunPlace[] | undefined;
 }
 
 /** The built-in notebook, and its host for callers that show it. */
@@ -39,12 +44,12 @@ const renewAddressMs = 60_000;
 /** Opens the built-in notebook on a file. Rejects with `bad_usage` for a name that is no notebook's, `bad_notebook`, `port_in_use`, `sandbox_unavailable`. */
 export async function openBuiltIn(
   setup: NotebookSetup,
-  { file, isRealFile, readOnly, configFile = setup.config.file }: BuiltInOptions,
+  { file, isRealFile, readOnly, configFile = setup.config.file, runs = findRunPlaces(setup.config) }: BuiltInOptions,
 ): Promise<BuiltInNotebook> {
   if (file !== undefined) assertNotebookName(file);
   const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
-  const { createNotebookHost, trustedOutputsIn } = await import('@notebridge/notebook/host');
+  const { createNotebookHost, trustedOutputsIn } = await loadNotebook(stateDir);
   const host = createNotebookHost({
     file,
     isRealFile,
@@ -54,6 +59,7 @@ export async function openBuiltIn(
     files: pages.files,
     allowNet: pages.allowNet,
     ours: [stateDir, ...(configFile === undefined ? [] : [configFile])],
+    runs,
     // Its windows have a port of their own; that of the hub is taken.
     port: pagePort === undefined ? (pages.port ?? 0) : 0,
     allowHosts: pages.allowHosts,
@@ -63,6 +69,7 @@ export async function openBuiltIn(
     tools,
     trustedOutputs: trustedOutputsIn(join(stateDir, 'trusted-outputs.json')),
     onSecret: (secret) => redactor.add(secret),
+    typedCodes: acceptTypedCodes(stateDir),
     onRefused: (reason, remoteAddress) => onRefused({ door: 'window', reason, remoteAddress }),
   });
   try {

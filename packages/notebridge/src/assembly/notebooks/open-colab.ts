@@ -1,10 +1,13 @@
 import { join } from 'node:path';
+import { EntryGate } from '@notebridge/kit/entry-gate';
 import { describeConnection } from '../../core/connection-state.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Middleware } from '../../core/middleware.js';
 import type { Provider } from '../../core/provider.js';
 import type { WatchedNotebooks } from '../../core/watched-notebooks.js';
 import { ConnectDoor } from '../../doors/connect/connect-door.js';
+import { openAddress } from '../../identity/open-address.js';
+import { acceptTypedCodes } from '../../identity/typed-codes.js';
 import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
 import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middleware.js';
@@ -16,7 +19,7 @@ import { PageRuns } from '../../notebooks/runs/page-runs.js';
 import { RunLedger } from '../../notebooks/runs/run-ledger.js';
 import { runToolName } from '../../notebooks/runs/run-tools.js';
 import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
-import { type BrowserResult, openBrowser } from '../../processes/browser.js';
+import type { BrowserResult } from '../../processes/browser.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
 import { openToolName } from '../../reference/open-tool.js';
@@ -32,7 +35,9 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   const { config, logger, redactor, serverInfo, pages, pagePort, onRefused, stateDir, recorder } = setup;
   const { list = 'static' } = pages;
   const { maxInFlight: _, ...limits } = config.limits;
+  const gate = new EntryGate({ typed: acceptTypedCodes(stateDir) });
   const connect = new ConnectDoor({
+    gate,
     views: (browser) => {
       const { state, ways } = session.connection ?? {};
       if (state === undefined || ways === undefined) return [];
@@ -58,6 +63,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     allowHosts: pages.allowHosts,
     allowOrigins: pages.allowOrigins,
     ...(clusterPages && { finder: clusterPages, save: async () => shared?.save() ?? false }),
+    gate,
     answerPlain: (request, response) => connect.answer(request, response),
     connectAddress: () => connect.newAddress(`http://localhost:${session.wss?.port}`),
     ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
@@ -177,7 +183,7 @@ async function besideOthers(
 /** How pages that come from other hubs are opened: as the broker does. */
 function toClusterPage({ config, serverInfo, redactor, env, pages, stateDir, logger }: NotebookSetup) {
   const { maxInFlight: _, ...limits } = config.limits;
-  const open = (url: string, timeoutMs: number): Promise<BrowserResult> => openBrowser(url, { env, timeoutMs });
+  const open = (url: string, timeoutMs: number): Promise<BrowserResult> => openAddress(url, { env, timeoutMs });
   const ledger = new RunLedger({ dir: join(stateDir, 'page-runs'), uid: ownUserId(), logger });
   const openPage = pages.openBrowser === false ? async () => browserSwitchedOff : open;
   return { ...limits, clientInfo: serverInfo, secrets: redactor, env, ledger, openBrowser: openPage, logger };

@@ -39,7 +39,7 @@ export function toShared(
     address: toAddress(file),
     terms,
     describe: () => describeBuiltIn(host, file),
-    window: { newUrl: () => host.url, writeAddress },
+    window: { newUrl: (lifeMs) => host.newUrl(lifeMs), writeAddress },
     save: () => host.save(),
     showAgents: (source, agents) => roster.show(source, agents),
     state: () => stateOf(host),

@@ -8,6 +8,7 @@ import { asTyped } from '../own-command.js';
 import { paintFor, toDuration } from '../terminal.js';
 
 export interface ApprovalAnswers {
+  show?: string;
   approve?: string[];
   approveSession?: string[];
   deny?: string[];
@@ -27,12 +28,16 @@ interface Waiting {
 const askMs = 10_000;
 const prefix = `${ownerPrefix}/approvals`;
 
-/** Lists the calls that wait for their owner, or answers some. Rejects with `closed` without a hub, `bad_params` for an id that none has. */
-export async function runApprovals({ approve = [], approveSession = [], deny = [], json = false }: ApprovalAnswers): Promise<void> {
+/** Lists the calls that wait for their owner, shows one whole, or answers some. Rejects with `closed` without a hub, `bad_params` for an id that none has. */
+export async function runApprovals({ show, approve = [], approveSession = [], deny = [], json = false }: ApprovalAnswers): Promise<void> {
   const hub = await findHub();
   if (hub === undefined)
     throw new BridgeError('closed', asTyped('No hub of yours runs, so no call waits for you. One is started by: notebridge serve'));
   const { url, token } = hub;
+  if (show !== undefined) {
+    const whole = (await askHub(url, { path: `${prefix}/${encodeURIComponent(show)}`, token, timeoutMs: askMs })) as unknown as Waiting;
+    return print({ approvals: [whole] }, json);
+  }
   const answers = [
     ...approve.map((id) => ({ id, decision: 'once', done: 'Approved' })),
     ...approveSession.map((id) => ({ id, decision: 'session', done: 'Approved for its session' })),
@@ -57,5 +62,9 @@ function print({ approvals }: { approvals: Waiting[] }, json: boolean): void {
     const left = toDuration(Math.max(0, Date.parse(endsAt) - Date.now()));
     stdout.write(`${paint.bold(id)}  ${tool} of ${server}, for ${caller}; refused in ${left}\n${args}\n\n`);
   }
-  stdout.write(asTyped('notebridge approvals --approve ID, --approve-session ID (this tool, as long as the session lasts) or --deny ID\n'));
+  stdout.write(
+    asTyped(
+      'notebridge approvals --show ID (all of its arguments), --approve ID, --approve-session ID (this tool, as long as the session lasts) or --deny ID\n',
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { stateDir } from '../../assembly/state-dir.js';
 import { type HubFile, isOwnHub, readHubFile } from '../../identity/hub-file.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
+import { stateDir } from '../../processes/state-dir.js';
 import type { Redacting } from '../../util/redactor.js';
 import { paintFor } from '../terminal.js';
 import { createTerminalLogger } from '../terminal-logger.js';

@@ -1,10 +1,10 @@
 import { silentLogger } from '@notebridge/kit/logger';
 import { clusterKeyFile, findClusterKey } from '../../assembly/cluster/cluster-key.js';
 import { type AskedHub, askHubs, lookAtCluster } from '../../assembly/cluster/look-at-cluster.js';
-import { stateDir } from '../../assembly/state-dir.js';
 import { sharedHubNames } from '../../cluster/lease-entries.js';
 import { connectNats } from '../../cluster/nats/connect-nats.js';
 import { BridgeError } from '../../core/errors.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { quote } from '../../util/quote.js';
 import { paintFor, toDuration, toTable } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';

@@ -6,6 +6,7 @@ import { collect, sharedOptions } from '../command-options.js';
 export function approvalsCommand(): Command {
   return new Command('approvals')
     .description('calls that wait for your approval; approve or deny them')
+    .option('--show <id>', 'show this call with its arguments whole')
     .addOption(several('--approve <id>', 'let this call be made (repeatable)'))
     .addOption(several('--approve-session <id>', 'let it be made, and further calls of the same tool in the same session (repeatable)'))
     .addOption(several('--deny <id>', 'refuse it (repeatable)'))

@@ -5,9 +5,8 @@ import { reasonOf, remedyOf } from '@notebridge/kit/errno';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { Command, Option } from 'commander';
 import { BridgeError } from '../../core/errors.js';
-import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
+import { makeOwnScratch } from '../../identity/own-scratch.js';
 import { ownPackageFolder } from '../../state/own-files.js';
-import { makeScratchFolder } from '../../state/scratch-folder.js';
 import { addOptions, sharedOptions } from '../command-options.js';
 import { commandLine } from '../own-command.js';
 
@@ -37,7 +36,7 @@ export function demoCommand(): Command {
 async function playDemo({ keep, ...options }: DemoCommandOptions): Promise<void> {
   if (keep !== undefined) await assertFree(resolve(keep));
   const { tellDemo } = await import(new URL('dist/demo/main.js', ownPackageFolder()).href);
-  const folder = await makeScratchFolder({ own: ownProcessId(), exists: processExists }, { uid: ownUserId() });
+  const folder = await makeOwnScratch();
   try {
     await tellDemo({ ...options, keep, folder: folder.path, typed: commandLine });
   } finally {

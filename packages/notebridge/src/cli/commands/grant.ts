@@ -49,7 +49,7 @@ export function grantCommand(): Command {
   );
   command.addCommand(
     new Command('revoke')
-      .description('end a grant at once')
+      .description('end a grant at once, with all that runs for it')
       .argument('<id...>', 'see: notebridge grant list')
       .addOption(json())
       .action(async (ids: string[], _: unknown, self: Command) => {

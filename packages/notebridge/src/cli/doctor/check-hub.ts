@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { errnoOf } from '@notebridge/kit/errno';
 import { messageOf } from '@notebridge/kit/message-of';
-import { stateDir } from '../../assembly/state-dir.js';
 import { isOwnHub, readHubFile } from '../../identity/hub-file.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
 import { describePortOwner } from '../../processes/port-owner.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** The hub that the user's files name: there, gone, or not what it claims to be. */

@@ -1,6 +1,7 @@
 import { messageOf } from '@notebridge/kit/message-of';
-import { stateDir } from '../../assembly/state-dir.js';
+import { loadNotebook } from '../../assembly/load-notebook.js';
 import { ownUserId } from '../../processes/own-user.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { type Check, note, ok } from './check.js';
 
@@ -9,7 +10,7 @@ export async function checkOwnPython(): Promise<Check> {
   const name = 'kernel';
   const startedAt = performance.now();
   try {
-    const { lookAtKernels } = await import('@notebridge/notebook/host');
+    const { lookAtKernels } = await loadNotebook(stateDir());
     const { auto } = await lookAtKernels({ trust: createTrustedFolders(stateDir(), { uid: ownUserId() }) });
     const { kernel, reason, proposal, notice } = auto;
     const found = `auto takes ${kernel.displayName} here: ${reason}`;

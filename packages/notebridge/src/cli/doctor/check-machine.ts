@@ -1,6 +1,8 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer, SandboxMode } from '@notebridge/notebook/host';
+import { loadNotebook } from '../../assembly/load-notebook.js';
 import { describeEnvironment, type Environment } from '../../processes/environment.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** As package.json demands. */
@@ -24,7 +26,7 @@ export function checkBrowser(env: Environment): Check {
 
 /** Has a program run in the sandbox that Python would be in, and says what bounds an own Python there. */
 export async function checkSandbox(mode: SandboxMode): Promise<Check[]> {
-  const { lookAtSandbox, lookAtBounds, describeState } = await import('@notebridge/notebook/host');
+  const { lookAtSandbox, lookAtBounds, describeState } = await loadNotebook(stateDir());
   const startedAt = performance.now();
   const layer = await lookAtSandbox(mode);
   const check = toCheck(layer, describeState(layer), { mode, ms: performance.now() - startedAt });
@@ -37,7 +39,7 @@ export async function checkSandbox(mode: SandboxMode): Promise<Check[]> {
 export async function checkKernel(sandbox: SandboxMode): Promise<Check[]> {
   const startedAt = performance.now();
   try {
-    const { createNotebookHost, describeState } = await import('@notebridge/notebook/host');
+    const { createNotebookHost, describeState } = await loadNotebook(stateDir());
     // Whether there is a sandbox where one is required, checkSandbox has found out.
     const host = createNotebookHost({ port: 0, sandbox: sandbox === 'require' ? 'auto' : sandbox });
     let layers: readonly Layer[];

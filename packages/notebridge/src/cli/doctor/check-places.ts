@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '@notebridge/kit/message-of';
-import { stateDir } from '../../assembly/state-dir.js';
 import { ownUserId } from '../../processes/own-user.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { ensurePrivateDir } from '../../state/private-file.js';
 import { type Check, failedCheck, ok } from './check.js';
 

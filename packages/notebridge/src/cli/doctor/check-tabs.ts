@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { stateDir } from '../../assembly/state-dir.js';
 import type { Config } from '../../config/config.js';
 import { type ConnectionState, describeConnection } from '../../core/connection-state.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { tryJson } from '../../util/try-json.js';
 import { type Check, note, ok } from './check.js';
 
@@ -16,6 +16,7 @@ const maxBytes = 256 * 1024;
 const states: Readonly<Record<string, ConnectionState>> = {
   unknown: { kind: 'stale_token' },
   wrong_origin: { kind: 'wrong_origin' },
+  other_user: { kind: 'other_user' },
 };
 
 /** Old tabs, and pages of other sites, which knock at a port of ours again and again: the audit has a line of each. */
@@ -40,7 +41,7 @@ export function checkTabs(config: Config | undefined): Check[] {
     });
     return [note(name, `${text} ${times} times within the last hour, the last at ${String(last)}`, steps[0]?.text)];
   });
-  return found.length === 0 ? [ok(name, 'no old tab, and none of another site, tried to connect within the last hour')] : found;
+  return found.length === 0 ? [ok(name, 'no old tab, and none of another site or user, tried to connect within the last hour')] : found;
 }
 
 function isRecentRefusal({ outcome, door, time }: JsonObject): boolean {

@@ -95,5 +95,5 @@ function toText({ name, status, found, next, ms }: Check, paint: Paint): string 
 /** What servers print may hold what they were given. */
 function withoutSecrets(check: Check, redactor: Redactor): Check {
   const { next } = check;
-  return { ...check, found: redactor.redact(check.found), ...(next === undefined ? {} : { next: redactor.redact(next) }) };
+  return { ...check, found: redactor.redactOurs(check.found), ...(next === undefined ? {} : { next: redactor.redactOurs(next) }) };
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
 import { readHubFile } from '../../identity/hub-file.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { askHub } from '../client/hub-request.js';
 
 /** Where the owner issues and revokes grants: the user's file, or a cluster, by the hub that runs here. */

@@ -1,9 +1,9 @@
 import type { Logger } from '@notebridge/kit/logger';
-import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
 import { RotatingToken, type RotatingTokenOptions } from '../../grants/rotating-token.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { untilSignal } from '../process-life.js';
 import { findClusterDesk, type GrantDesk } from './grant-desk.js';
 

@@ -2,10 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { FoundKernel, KernelOverview } from '@notebridge/notebook/host';
-import { stateDir } from '../../assembly/state-dir.js';
+import { loadNotebook } from '../../assembly/load-notebook.js';
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { ownUserId } from '../../processes/own-user.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { createTrustedFolders, type TrustedFolders } from '../../state/trusted-folders.js';
 import { quote } from '../../util/quote.js';
 import { type Paint, paintFor } from '../terminal.js';
@@ -22,7 +23,7 @@ export async function listKernels(where: string | undefined, { json, distrust }:
   if (!existsSync(path)) throw new BridgeError('bad_usage', `There is no notebook or folder ${quote(path)}. Give one that is there.`);
   const trust = createTrustedFolders(stateDir(), { uid: ownUserId() });
   if (distrust === true) return removeTrust(path, trust);
-  const { lookAtKernels } = await import('@notebridge/notebook/host');
+  const { lookAtKernels } = await loadNotebook(stateDir());
   const overview = await lookAtKernels({ where: path, trust }).catch((error: unknown) => {
     throw new BridgeError('bad_notebook', `${quote(path)} cannot be read: ${messageOf(error)}`, { cause: error });
   });

@@ -1,8 +1,8 @@
-import { stateDir } from '../../assembly/state-dir.js';
 import { loadConfig } from '../../config/load-config.js';
 import { BridgeError } from '../../core/errors.js';
 import type { RemoteServerConfig } from '../../core/server-config.js';
 import { openBrowser } from '../../processes/browser.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { type LoginView, logIn } from '../../upstreams/oauth/log-in.js';
 import { quote } from '../../util/quote.js';
 import { parseTime } from '../grants/parse-terms.js';

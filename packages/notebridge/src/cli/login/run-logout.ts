@@ -1,4 +1,4 @@
-import { stateDir } from '../../assembly/state-dir.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { logOut } from '../../upstreams/oauth/log-out.js';
 import { onOneLine } from '../terminal-logger.js';
 import { findRemote } from './run-login.js';

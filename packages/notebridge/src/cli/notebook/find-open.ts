@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { realFileOf } from '../../assembly/notebooks/notebook-file.js';
-import { stateDir } from '../../assembly/state-dir.js';
 import { notebooksOf, type OpenNotebookState } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { BridgeError } from '../../core/errors.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
 import { onOneLine } from '../terminal-logger.js';

@@ -1,7 +1,7 @@
-import { stateDir } from '../../assembly/state-dir.js';
 import { type HoldingProcess, reportOf } from '../../broker/ask-host.js';
 import { readHostPlaces } from '../../broker/host-place.js';
 import { readHubFile } from '../../identity/hub-file.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
 import { paintFor, toDuration, toTable } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';

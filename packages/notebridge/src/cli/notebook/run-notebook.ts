@@ -1,8 +1,11 @@
+import { openedLifeMs } from '@notebridge/kit/entry-codes';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { KernelChoice } from '@notebridge/notebook/host';
+import type { BuiltInNotebook } from '../../assembly/notebooks/open-built-in.js';
 import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';
-import { openBrowser } from '../../processes/browser.js';
+import { openAddress } from '../../identity/open-address.js';
 import type { HubCommandOptions } from '../command-options.js';
+import { newTypedCode } from '../hub/print-code.js';
 import { describeChoice } from '../kernels/describe-choice.js';
 import { assertFolder, createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
@@ -19,7 +22,7 @@ export interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser
 interface ShownNotebook {
   opened: OpenedNotebook;
   /** The address of one more window. */
-  newWindow(): Promise<{ url: string; path: () => Promise<string> }>;
+  newWindow(how?: { opens: boolean }): Promise<{ url: string; path: () => Promise<string> }>;
   /** Another process holds it: it goes on when this one ends. */
   isElsewhere: boolean;
   /** What runs its code; undefined where another process knows. */
@@ -90,7 +93,7 @@ async function openForPerson(setup: NotebookSetup, { file, readOnly, isStandalon
   }
   const { openShared } = await import('../../assembly/notebooks/share-built-in.js');
   const opened = await openShared(setup, { file, readOnly });
-  const newWindow = async () => ({ url: opened.host.url, path: opened.writeAddress });
+  const newWindow = windowsOf(opened);
   return { opened, newWindow, isElsewhere: false, kernelChoice: opened.host.kernelChoice };
 }
 
@@ -101,15 +104,19 @@ async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: 
 async function openHere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
   const { openBuiltIn } = await import('../../assembly/notebooks/open-built-in.js');
   const opened = await openBuiltIn(setup, options);
-  const newWindow = async () => ({ url: opened.host.url, path: opened.writeAddress });
+  const newWindow = windowsOf(opened);
   return { opened, newWindow, isElsewhere: false, kernelChoice: opened.host.kernelChoice };
+}
+
+function windowsOf({ host, writeAddress: path }: BuiltInNotebook): ShownNotebook['newWindow'] {
+  return async (how) => ({ url: host.newUrl(how?.opens === true ? openedLifeMs : undefined), path });
 }
 
 async function openElsewhere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
   const { openJoined } = await import('../../assembly/notebooks/open-joined.js');
   const opened = await openJoined(setup, options);
-  const newWindow = async () => {
-    const { url, path } = await opened.joined.newWindow();
+  const newWindow: ShownNotebook['newWindow'] = async (how) => {
+    const { url, path } = await opened.joined.newWindow(how);
     return { url, path: async () => path };
   };
   return { opened, newWindow, isElsewhere: true };
@@ -119,7 +126,7 @@ async function show(notebook: ShownNotebook, { file, wantsWindow }: { file: stri
   const { url, path } = await notebook.newWindow();
   const elsewhere = notebook.isElsewhere && process.stdin.isTTY ? ' (open in another process already)' : '';
   process.stderr.write(`${file ?? 'A notebook in memory'}${elsewhere}: ${await addressOf(url, path)}\n`);
-  if (wantsWindow) await showWindow(url);
+  if (wantsWindow) await showWindow(notebook);
 }
 
 /** Opens another window for each line that the person enters. */
@@ -128,7 +135,7 @@ function withMoreWindows(notebook: ShownNotebook, wantsWindow: boolean): OpenedN
     try {
       const { url, path } = await notebook.newWindow();
       process.stderr.write(`${await addressOf(url, path)}\n`);
-      if (wantsWindow) await showWindow(url);
+      if (wantsWindow) await showWindow(notebook);
     } catch (error) {
       process.stderr.write(`notebridge: ${messageOf(error)}\n`);
     }
@@ -145,7 +152,7 @@ function withMoreWindows(notebook: ShownNotebook, wantsWindow: boolean): OpenedN
 
 /** The address holds the token: a terminal may show it, and a log or an agent's host, which keep what we write, may not. */
 async function addressOf(url: string, path: () => Promise<string>): Promise<string> {
-  if (process.stderr.isTTY) return url;
+  if (process.stderr.isTTY) return `${url}\n  As another user, or through a proxy or forwarded port, type the code ${newTypedCode()}`;
   try {
     return `the address of its window stands in "${await path()}", which only you can read.`;
   } catch (error) {
@@ -156,8 +163,9 @@ async function addressOf(url: string, path: () => Promise<string>): Promise<stri
 /** What kept a browser from opening, as it was said: not again at each line that the person enters. */
 let saidHint: string | undefined;
 
-async function showWindow(url: string): Promise<void> {
-  const outcome = await openBrowser(url);
+async function showWindow(notebook: ShownNotebook): Promise<void> {
+  const { url } = await notebook.newWindow({ opens: true });
+  const outcome = await openAddress(url);
   if (outcome.opened || outcome.hint === saidHint) return;
   saidHint = outcome.hint;
   process.stderr.write(`No browser was opened. ${outcome.hint}\n`);

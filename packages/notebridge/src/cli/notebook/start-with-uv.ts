@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { loadNotebook } from '../../assembly/load-notebook.js';
 import { isHeldElsewhere } from '../../assembly/notebooks/open-joined.js';
-import { stateDir } from '../../assembly/state-dir.js';
 import { runInOurPlace } from '../../processes/foreground-program.js';
 import { ownUserId } from '../../processes/own-user.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { ownProgramFile } from '../own-command.js';
 import { withoutControls } from '../terminal-logger.js';
@@ -28,7 +29,7 @@ function hasUv(): boolean {
 }
 
 async function findEnvironment(file: string | undefined): Promise<string | undefined> {
-  const { lookAtKernels } = await import('@notebridge/notebook/host');
+  const { lookAtKernels } = await loadNotebook(stateDir());
   try {
     if (file !== undefined && (await isHeldElsewhere({ stateDir: stateDir() }, file))) return undefined;
     const path = resolve(file ?? '.');
@@ -36,7 +37,8 @@ async function findEnvironment(file: string | undefined): Promise<string | undef
     const { kernels, auto } = await lookAtKernels({ where, trust: createTrustedFolders(stateDir(), { uid: ownUserId() }) });
     // A notebook that was Pyodide's stays so, without a notice.
     if (auto.kernel.id !== 'pyodide' || auto.proposal !== undefined || auto.notice === undefined) return undefined;
-    return kernels.find(({ problem }) => problem?.uvEnvironment !== undefined)?.problem?.uvEnvironment;
+    // uv would run it outside of a sandbox.
+    return kernels.find(({ problem, written }) => problem?.uvEnvironment !== undefined && written === undefined)?.problem?.uvEnvironment;
   } catch {
     // What is wrong with the notebook is said when it is opened.
     return undefined;

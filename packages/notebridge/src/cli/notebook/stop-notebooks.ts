@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@notebridge/kit/message-of';
-import { stateDir } from '../../assembly/state-dir.js';
 import { askToEnd } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { dialHost } from '../../broker/join-link.js';
 import type { EndedNotebook } from '../../broker/shared-notebook.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { processExists } from '../../processes/own-user.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
 import { onOneLine } from '../terminal-logger.js';

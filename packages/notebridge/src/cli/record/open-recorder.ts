@@ -2,10 +2,10 @@ import type { Logger } from '@notebridge/kit/logger';
 import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
 import { type RecordedProbe, toProbe } from '../../recording/recorded-probe.js';
 import { Recorder } from '../../recording/recorder.js';
-import { secretsOfEnvironment } from '../../recording/text-secrets.js';
 import { GrowingFile } from '../../state/growing-file.js';
 import { ownVersion } from '../../state/own-files.js';
 import type { Redactor } from '../../util/redactor.js';
+import { canBeHidden, secretsOfEnvironment } from '../../util/secrets.js';
 
 export interface RecordTo {
   /** Where it is written. */
@@ -29,7 +29,8 @@ export function sayRecorded({ summary }: Recorder): void {
 export function openRecorder({ file, maxBytes, force, secretVariables = [] }: RecordTo): (redactor: Redactor, logger: Logger) => Recorder {
   return (redactor, logger) => {
     const { env } = process;
-    for (const secret of [...secretsOfEnvironment(env), ...secretVariables.map((name) => env[name] ?? '')]) redactor.add(secret);
+    const named = secretVariables.map((name) => ({ name, value: env[name] ?? '' })).filter(({ value }) => canBeHidden(value));
+    redactor.replace('environment', [...secretsOfEnvironment(env), ...named]);
     const version = ownVersion();
     let continues: RecordedProbe | undefined;
     const continueAt = (text: string): number | undefined => {

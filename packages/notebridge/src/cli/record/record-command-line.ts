@@ -19,7 +19,7 @@ export async function recordCommandLine(
   { command, args }: { command: string; args: string[] },
   { recorder, redactor }: { recorder: Recorder; redactor: Redacting },
 ): Promise<void> {
-  const say = (text: string): void => void process.stderr.write(`${redactor.redact(text)}\n`);
+  const say = (text: string): void => void process.stderr.write(`${redactor.redactOurs(text)}\n`);
   const env = Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   const onUnreadable = (error: Error): void => say(`notebridge: A line was skipped, and not handed on: ${messageOf(error)}`);
   const config = { name: command, command, args, env, cwd: undefined };

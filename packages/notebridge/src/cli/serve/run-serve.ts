@@ -3,6 +3,7 @@ import type { ClosableLogger } from '../../core/logger.js';
 import type { Redacting } from '../../util/redactor.js';
 import { loadClusterConfig } from '../cluster/load-cluster-config.js';
 import type { HubCommandOptions } from '../command-options.js';
+import { newTypedCode } from '../hub/print-code.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { defaultRecordingBytes, openRecorder } from '../record/open-recorder.js';
@@ -60,7 +61,12 @@ async function reportStart(bridge: Notebridge, options: ServeOptions): Promise<v
   const seen = { url, pid: process.pid, servers: all.map(({ name }) => name), ...(path === undefined ? {} : { window_file: path }) };
   hub.logger.info('Serving.', seen);
   if (!isTTY) return;
-  const addresses = { windowUrl: window?.url, consoleAddress: bridge.newConsoleAddress(), cluster: bridge.cluster };
+  const addresses = {
+    windowUrl: window?.url,
+    consoleAddress: bridge.newConsoleAddress(),
+    typedCode: newTypedCode(),
+    cluster: bridge.cluster,
+  };
   process.stderr.write(toStartText({ url, options, servers: all, ...addresses, paint: paintFor(process.stderr) }));
 }
 

@@ -13,6 +13,8 @@ export interface StartTextOptions {
   cluster?: { name: string; hubs: readonly string[]; isJoined: boolean } | undefined;
   /** Opens the console, once. As secret as the window's. */
   consoleAddress?: string | undefined;
+  /** What is typed where an address is not enough. As secret. */
+  typedCode?: string | undefined;
   paint: Paint;
 }
 
@@ -23,6 +25,7 @@ export function toStartText({
   servers,
   windowUrl,
   consoleAddress,
+  typedCode,
   cluster,
   paint,
 }: StartTextOptions): string {
@@ -41,6 +44,9 @@ export function toStartText({
     ...(consoleAddress === undefined
       ? []
       : [`  Its console   ${consoleAddress}`, `                ${paint.dim(`once, within 15 minutes; later: ${command} console`)}`]),
+    ...(typedCode === undefined
+      ? []
+      : [`  Asked a code? ${typedCode} ${paint.dim(`(another user, a proxy, a forwarded port); later: ${command} code`)}`]),
     `  What is there ${paint.dim('$')} ${command} tools`,
     `  Call a tool   ${paint.dim('$')} ${command} call ${first} TOOL key=value`,
     `  From code     POST ${url}/api/v1/mcp/proxy/${first}/tools/TOOL`,

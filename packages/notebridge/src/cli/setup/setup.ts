@@ -1,9 +1,10 @@
 import { dirname, isAbsolute } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { messageOf } from '@notebridge/kit/message-of';
+import { loadNotebook } from '../../assembly/load-notebook.js';
 import { withoutToken } from '../../assembly/notebooks/to-opener.js';
-import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { toWholeKernel } from '../kernel-argument.js';
 import { quoteWord } from '../own-command.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
@@ -131,7 +132,7 @@ function assertBuiltIn({ host, notebook = 'colab', kernel, files, allowNet = [] 
 async function toKernel(kernel: string, { notebook, env }: Pick<SetupOptions, 'notebook' | 'env'>): Promise<string> {
   const whole = toWholeKernel(kernel);
   if (whole === 'auto') return whole;
-  const { toUsableKernel } = await import('@notebridge/notebook/host');
+  const { toUsableKernel } = await loadNotebook(stateDir());
   const folder = notebook !== undefined && isAbsolute(notebook) ? dirname(notebook) : process.cwd();
   return toUsableKernel(whole, { folder, env }).catch((error: unknown) => {
     throw new BridgeError('bad_usage', `Nothing was written. ${messageOf(error)}`, { cause: error });

@@ -1,7 +1,7 @@
-import { stateDir } from '../../assembly/state-dir.js';
 import { hashOfFiles, idOf, type SkillRecord } from '../../code-mode/skills/saved-skill-record.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { BridgeError } from '../../core/errors.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { writeOutHidden } from '../../util/hidden-characters.js';
 import { quote } from '../../util/quote.js';
 import { asTyped } from '../own-command.js';

@@ -75,7 +75,7 @@ describe('servers of a cluster', () => {
     await isOne();
   });
 
-  it('stay with their hub when their program is another one', { tags: ['P-605'] }, async () => {
+  it('stay with their hub when their program is another one', { tags: ['deep', 'P-605'] }, async () => {
     const programs = (version: string) => [fixtureConfig('changing.mjs', [version], { placement: 'one' })];
     const both = await start(() => programs('1'));
     const { owner, other } = await sides(both);

@@ -2,7 +2,8 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { toTextResult } from '../../core/mcp.js';
+import { BridgeError } from '../../core/errors.js';
+import { type ToolResult, toTextResult } from '../../core/mcp.js';
 import { CodeExecution } from './code-execution.js';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -40,3 +41,18 @@ it.each(['legacy', 'modern'] as const)(
     if (era === 'modern') expect(waited).toBe(execution.result);
   },
 );
+
+it('stops when the right of its caller ends, also once its call was answered', { tags: ['P-680'] }, async () => {
+  const context = createContext('tools/call', {});
+  const work = ({ signal }: CodeExecution) =>
+    new Promise<ToolResult>((resolve) => signal.addEventListener('abort', () => resolve(toTextResult('stopped'))));
+  const execution = new CodeExecution({ principalKey: 'grant:g_1', context, work });
+  const waiting = execution.wait(context, { seconds: 1, isFirst: true });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await waiting).toBeUndefined();
+  context.cancellation.cancel('the session ended', { callerIsGone: true });
+  expect(execution.signal.aborted).toBe(false);
+  context.cancellation.withdraw(new BridgeError('bad_grant', 'It was revoked.'));
+  await execution.ended;
+  expect(execution.result).toMatchObject({ content: [{ text: 'stopped' }] });
+});

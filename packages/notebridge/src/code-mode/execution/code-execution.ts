@@ -52,6 +52,7 @@ export class CodeExecution {
   constructor({ principalKey, context, work }: ExecutionOptions) {
     this.principalKey = principalKey;
     this.parent = this.#toParent(context);
+    const release = context.cancellation.outlive(() => this.stop());
     this.#ended = work(this)
       .then(
         (result) => {
@@ -64,6 +65,7 @@ export class CodeExecution {
       )
       .then(() => {
         this.endedAt = Date.now();
+        release();
       });
   }
 

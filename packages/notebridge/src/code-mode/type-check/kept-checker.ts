@@ -4,7 +4,7 @@ import type { CheckedPackage } from '@notebridge/bindings';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../../core/errors.js';
-import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
+import { makeOwnScratch } from '../../identity/own-scratch.js';
 import {
   type TypeCheckerProgram,
   typeCheckerCommand,
@@ -13,7 +13,7 @@ import {
 } from '../../processes/type-checker-program.js';
 import { writeTree } from '../../state/file-tree.js';
 import { removeTree } from '../../state/remove-tree.js';
-import { makeScratchFolder, type ScratchFolder } from '../../state/scratch-folder.js';
+import type { ScratchFolder } from '../../state/scratch-folder.js';
 import { type CheckedView, CheckerProcess, checkerConfig, checkerConfigName } from './checker-process.js';
 
 export interface KeptCheckerOptions {
@@ -125,7 +125,7 @@ export class KeptChecker {
   }
 
   async #makeFolder(): Promise<ScratchFolder> {
-    const scratch = await makeScratchFolder({ own: ownProcessId(), exists: processExists }, { uid: ownUserId() });
+    const scratch = await makeOwnScratch();
     await writeTree(join(scratch.path, 'temporary'), new Map());
     await writeTree(join(scratch.path, 'launcher'), new Map([[launcherName, typeCheckerLauncher]]));
     await writeTree(join(scratch.path, 'probe'), new Map([[checkerConfigName, checkerConfig]]));

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { EntryCodes } from '@notebridge/kit/entry-codes';
+import type { EntryGate } from '@notebridge/kit/entry-gate';
 import { pathOf } from '@notebridge/kit/request-head';
 import { createToken, isSameToken } from '@notebridge/kit/token';
 import { type BrowserFamily, type ConnectionState, type ConnectionText, toBrowserFamily } from '../../core/connection-state.js';
@@ -21,6 +21,8 @@ export interface ConnectDoorOptions {
   views: (browser: BrowserFamily | undefined) => readonly ConnectionView[];
   /** The page has been asked for; its browser may hold connections that say nothing yet. */
   onPage?: (() => void) | undefined;
+  /** Takes the codes; who was let in by one may connect a page. */
+  gate: EntryGate;
   /** Receives each code and token as it is made, so that no log shows it. */
   addSecret: (secret: string) => void;
   onRefused: OnRefused;
@@ -49,7 +51,6 @@ const files = new Map([
  */
 export class ConnectDoor {
   readonly #options: ConnectDoorOptions;
-  readonly #codes = new EntryCodes();
   readonly #token = createToken();
   readonly #backoff = new AuthBackoff();
 
@@ -60,7 +61,7 @@ export class ConnectDoor {
 
   /** An address that opens the page once, within 15 minutes. `origin`: `http://localhost:8765`. */
   newAddress(origin: string): string {
-    const code = this.#codes.issue();
+    const code = this.#options.gate.issue();
     this.#options.addSecret(code);
     return `${origin}${connectPath}#code=${code}`;
   }
@@ -93,10 +94,11 @@ export class ConnectDoor {
 
   /** Exchanges a code for the token. */
   async #enter(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const verdict = this.#codes.redeem(bearerOf(request));
+    const verdict = await this.#options.gate.redeem(bearerOf(request), request.socket);
     if (verdict === 'good') return send(response, 200, this.#token);
-    if (verdict !== 'unknown') return send(response, 410, verdict);
-    await this.#refuse(request, response);
+    if (verdict === 'unknown') return this.#refuse(request, response);
+    this.#report(request, verdict === 'used' ? 'expired' : verdict);
+    send(response, verdict === 'other_user' ? 403 : 410, verdict);
   }
 
   async #sendState(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,3 +1,4 @@
+import { openedLifeMs } from '@notebridge/kit/entry-codes';
 import { errnoOf } from '@notebridge/kit/errno';
 import { printMessage } from '../../core/wire.js';
 import { AuthBackoff } from '../../net/auth-backoff.js';
@@ -47,7 +48,8 @@ export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: Cons
     handle: (context) => {
       const { principal, request } = context;
       if (principal.kind !== 'owner') return context.refuse(forOwnerAlone);
-      const address = newConsoleAddress(`http://${request.headers.host}`, sessions);
+      const lifeMs = context.query.get('opens') === 'true' ? openedLifeMs : undefined;
+      const address = newConsoleAddress(`http://${request.headers.host}`, sessions, lifeMs);
       context.sendJson(200, printMessage({ address }));
     },
   });
@@ -74,9 +76,10 @@ export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: Cons
     path: `${consolePath}/enter`,
     handle: async (context) => {
       const { request, response, headers } = context;
-      const entered = sessions.enter(request.headers.authorization);
+      const entered = await sessions.enter(request.headers.authorization, request.socket);
       if ('token' in entered) return sendBody(response, 200, entered.token, [...headers, 'content-type', typeOf.txt ?? '']);
       app.refused(request, { reason: entered.fault });
+      if (entered.fault === 'other_user') return context.refuse(refuse(403, faults.other_user));
       // One that was given out is no guess.
       if (entered.fault !== 'unknown') return context.refuse(refuse(410, faults[entered.fault]));
       if (await backoff.wait()) return context.refuse(refuse(403, faults.unknown));
@@ -93,17 +96,20 @@ export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: Cons
   });
 }
 
-/** An address that opens the console signed in, once, within 15 minutes. A secret until then. */
-export function newConsoleAddress(origin: string, sessions: ConsoleSessions): string {
-  return `${origin}${consolePath}#code=${sessions.newCode()}`;
+/** An address that opens the console signed in, once, within 15 minutes, or so many milliseconds. A secret until then. */
+export function newConsoleAddress(origin: string, sessions: ConsoleSessions, lifeMs?: number): string {
+  return `${origin}${consolePath}#code=${sessions.newCode(lifeMs)}`;
 }
 
 const nothingHere = refuse(404, 'Nothing is served at this path.');
 const forOwnerAlone = refuse(403, 'This is for the owner of the hub alone.');
 const faults = {
   used: 'This address was used already: each opens the console once. Run `notebridge console` again.',
-  expired: 'This address has ended: it is good for 15 minutes. Run `notebridge console` again.',
-  unknown: 'This address is none of this hub; it may have been started anew since. Run `notebridge console` again.',
+  expired:
+    'This address has ended: it is good for 15 minutes, or for one where the browser was opened with it. Run `notebridge console` again.',
+  unknown: 'This is no address or code of this hub; it may have been started anew since. Run `notebridge console` again.',
+  other_user:
+    'This address is good for programs of the user who runs the hub, and this browser is none that can be told to be one. Type a code below.',
 };
 
 async function sendFile(context: HttpContext, name: string): Promise<void> {

@@ -1,9 +1,12 @@
-import { type CodeVerdict, EntryCodes } from '@notebridge/kit/entry-codes';
+import type { Socket } from 'node:net';
+import { EntryGate, type EntryVerdict, type TypedCodes } from '@notebridge/kit/entry-gate';
 import { createSecret, hashSecret, isSecret } from '../../identity/secret.js';
 
 export interface ConsoleSessionsOptions {
   /** Receives each code and token as it is made, so that no log shows it. */
   addSecret: (secret: string) => void;
+  /** Codes for tabs of other users and machines. Default: there are none, and no such tab. */
+  typed?: TypedCodes | undefined;
   /** A clock that is never set back, in milliseconds. Default: that of the process. */
   now?: (() => number) | undefined;
 }
@@ -19,28 +22,28 @@ const bearer = /^Bearer +(\S{1,100})$/i;
  * owner's token never reaches a browser, and what a tab holds ends with the hub. Only digests are kept.
  */
 export class ConsoleSessions {
-  readonly #codes: EntryCodes;
+  readonly #gate: EntryGate;
   readonly #addSecret: (secret: string) => void;
   readonly #now: () => number;
   /** When each ends, by the digest of its token. */
   readonly #open = new Map<string, number>();
 
-  constructor({ addSecret, now = () => performance.now() }: ConsoleSessionsOptions) {
+  constructor({ addSecret, typed, now = () => performance.now() }: ConsoleSessionsOptions) {
     this.#addSecret = addSecret;
     this.#now = now;
-    this.#codes = new EntryCodes(now);
+    this.#gate = new EntryGate({ typed, now });
   }
 
-  /** A code that signs one tab in, within 15 minutes. */
-  newCode(): string {
-    const code = this.#codes.issue();
+  /** A code that signs one tab in, within 15 minutes, or so many milliseconds. */
+  newCode(lifeMs?: number): string {
+    const code = this.#gate.issue(lifeMs);
     this.#addSecret(code);
     return code;
   }
 
   /** The token for a code that is good; else what is wrong with it. */
-  enter(authorization: string | undefined): { token: string } | { fault: Exclude<CodeVerdict, 'good'> } {
-    const verdict = this.#codes.redeem(tokenOf(authorization));
+  async enter(authorization: string | undefined, socket: Socket): Promise<{ token: string } | { fault: Exclude<EntryVerdict, 'good'> }> {
+    const verdict = await this.#gate.redeem(tokenOf(authorization), socket);
     if (verdict !== 'good') return { fault: verdict };
     const token = createSecret('nbc_');
     this.#addSecret(token);

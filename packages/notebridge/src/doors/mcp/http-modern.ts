@@ -164,13 +164,9 @@ export class HttpModern {
 
   /** Releases the session ids that have been idle for too long. */
   sweep(): void {
-    const { now, limits, endSession } = this.#options;
-    for (const [key, { identity, leave }] of this.#identities) {
-      if (identity.running > 0 || now() - identity.lastHeard < limits.sessionIdleMs) continue;
-      this.#identities.delete(key);
-      leave();
-      endSession(identity.sessionId);
-    }
+    const { now, limits } = this.#options;
+    for (const [key, { identity }] of this.#identities)
+      if (identity.running === 0 && now() - identity.lastHeard >= limits.sessionIdleMs) this.#endIdentity(key);
   }
 
   /** Answers the listens, which would go on for ever. */
@@ -182,11 +178,14 @@ export class HttpModern {
   close(): void {
     this.endListens();
     this.#stopListening();
-    for (const { identity, leave } of this.#identities.values()) {
-      leave();
-      this.#options.endSession(identity.sessionId);
-    }
-    this.#identities.clear();
+    for (const key of [...this.#identities.keys()]) this.#endIdentity(key);
+  }
+
+  #endIdentity(key: string): void {
+    const known = this.#identities.get(key);
+    this.#identities.delete(key);
+    known?.leave();
+    if (known !== undefined) this.#options.endSession(known.identity.sessionId);
   }
 
   #refuse({ accepted, principal }: HttpCall, { id, method }: RpcRequest): HttpFault | undefined {
@@ -232,7 +231,13 @@ export class HttpModern {
   #addIdentity(key: string, principal: Principal): ModernIdentity {
     const { hub, now } = this.#options;
     const identity = new ModernIdentity(principal, now, this.#options.identify?.(principal));
-    this.#identities.set(key, { identity, leave: hub.agents.add(identity) });
+    const stopWaiting = hub.whileLive(principal, () => this.#endIdentity(key));
+    const leaveHub = hub.agents.add(identity);
+    const leave = (): void => {
+      stopWaiting();
+      leaveHub();
+    };
+    this.#identities.set(key, { identity, leave });
     return identity;
   }
 }

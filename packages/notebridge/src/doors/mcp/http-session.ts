@@ -28,8 +28,8 @@ export interface HttpSessionOptions {
   left?: ({ key: string } & LeftSession) | undefined;
   /** What the sessions keep of their streams. */
   allSent: AllSentEvents;
-  /** Ends it: the owner of the hub wants that, or its `initialize` was refused, and no one will come back to it. */
-  end: () => void;
+  /** Ends it: the owner of the hub wants that, its grant has ended, or its `initialize` was refused, and no one will come back to it. */
+  end: (why?: BridgeError) => void;
 }
 
 /** An exchange with the requests in it that are not answered yet. */
@@ -62,7 +62,8 @@ export class HttpSession {
   readonly #pending = new CallTable<Pending>();
   readonly #said = new SaidOnce();
   readonly #kept = new KeptNotifications();
-  readonly #end: () => void;
+  readonly #end: (why?: BridgeError) => void;
+  readonly #stopWaiting: () => void;
   readonly #all: SessionStreams;
   /** Those for what belongs to no request, while they are connected; the newest last. */
   #streams: ResumableStream[] = [];
@@ -72,6 +73,7 @@ export class HttpSession {
     this.key = left?.key ?? `${randomBytes(24).toString('base64url')}${mark === undefined ? '' : `.${mark}`}`;
     this.principal = principal;
     this.#end = end;
+    this.#stopWaiting = hub.whileLive(principal, end);
     this.#all = new SessionStreams({ limits, allSent, isPrimed: () => this.#version !== undefined && this.#version >= firstPrimed });
     const outgoing = new MessageStream<unknown>();
     outgoing.consume({ onItem: (message) => this.#route(message) });
@@ -82,7 +84,7 @@ export class HttpSession {
       principal,
       maxInFlight: limits.maxInFlight,
       sendDuring: (id, message) => this.#sendDuring(id, message),
-      disconnect: end,
+      disconnect: () => end(),
       traceOf: (id) => this.#pending.get(idKey(id))?.exchange.trace,
     });
     if (left === undefined) return;
@@ -160,6 +162,7 @@ export class HttpSession {
 
   /** Ends everything: streams, and requests with the error. Closing twice is harmless. */
   close(error = new BridgeError('closed', 'The session has ended. Start a new one with "initialize".')): void {
+    this.#stopWaiting();
     this.endStreams();
     const all = new Set(this.#pending.takeAll());
     this.#agent.close();

@@ -100,7 +100,7 @@ export class HttpSessions {
     const { hub, limits, now, mark } = this.#options;
     if (this.#sessions.size >= limits.maxSessions) this.sweep();
     if (this.#sessions.size >= limits.maxSessions && !this.#makeRoom(principal)) return undefined;
-    const end = (): void => this.end(session);
+    const end = (why?: BridgeError): void => this.end(session, why);
     const session: HttpSession = new HttpSession({ hub, principal, limits, allSent: this.#allSent, end, left, mark });
     session.lastHeard = now();
     this.#sessions.set(session.key, session);
@@ -116,9 +116,10 @@ export class HttpSessions {
     return session;
   }
 
-  end(session: HttpSession): void {
+  /** `why`: what calls that run are told. */
+  end(session: HttpSession, why?: BridgeError): void {
     if (!this.#sessions.delete(session.key)) return;
-    session.close();
+    session.close(why);
     this.#options.endSession(session.sessionId);
   }
 

@@ -42,7 +42,7 @@ export function printCall(call: SeenCall, redactor: Redacting): string {
   const described = printMessage(describeCall(call)).slice(0, -1);
   const part = (name: string, kept: SeenValue): string =>
     kept.isGone ? `"${name}":null,"${name}_left_out":true` : `"${name}":${printKept(kept, redactor)}`;
-  return `${described},${part('arguments', call.args)},${part('result', call.result)},"error":${redactor.redact(printMessage(call.error ?? null))}}`;
+  return `${described},${part('arguments', call.args)},${part('result', call.result)},"error":${redactor.redactOurs(printMessage(call.error ?? null))}}`;
 }
 
 /** A secret may hold what JSON has to escape; its spelling inside JSON is known as well. */

@@ -22,7 +22,7 @@ const mostCalls = 200;
 /** Streams at once, of the owner; those who watch have as many of their own, and share them. */
 const mostStreams = 32;
 /** So often it is looked whether the reader still may. Milliseconds. */
-const checkEveryMs = 1000;
+const checkEveryMs = 500;
 
 export interface Watched {
   calls: RecentCalls;
@@ -89,7 +89,7 @@ export class OwnerEvents {
       timer = undefined;
       // What waits is told of in one piece when the reader has caught up.
       if (stream.isFull) return later();
-      if (changed.size > 0) stream.send('calls', redactor.redact(printMessage(toNews(calls, changed))));
+      if (changed.size > 0) stream.send('calls', redactor.redactOurs(printMessage(toNews(calls, changed))));
       for (const event of changedLists) stream.send(event, '{}');
       changed.clear();
       changedLists.clear();

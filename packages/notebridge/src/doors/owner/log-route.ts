@@ -33,7 +33,7 @@ export async function answerLog(log: RecentLog, { request, query }: HttpContext,
       await delay(settleMs);
       lines = found();
     }
-    return redactor.redact(printMessage({ lines: lines.map(describeLine), last: log.lastId }));
+    return redactor.redactOurs(printMessage({ lines: lines.map(describeLine), last: log.lastId }));
   } finally {
     unsubscribe();
     // The connection is kept for further requests.

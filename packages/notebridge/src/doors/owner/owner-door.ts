@@ -46,7 +46,7 @@ export interface OwnerDoorOptions {
   /** The last lines of the log. */
   log: RecentLog;
   /** Takes the secrets out of what is shown of calls and the log. */
-  redactor: Redacting;
+  redactor: Redacting & { past: Redacting };
   /** What else the status of the hub says. */
   hub: Pick<DescribedHub, 'configFile' | 'isCodeMode' | 'pid'>;
   grants: Pick<GrantRoutesOptions, 'store' | 'admission'>;
@@ -90,7 +90,7 @@ export function createOwnerDoor(
     addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
   /** What callers and servers say of themselves may hold a secret, too. */
   const add = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
-    addRoute(path, async (context) => context.sendJson(200, redactor.redact(printMessage(await answer(context)))), methods);
+    addRoute(path, async (context) => context.sendJson(200, redactor.redactOurs(printMessage(await answer(context)))), methods);
   const addByMethod = (path: string, answers: { readonly [method: string]: (context: HttpContext) => unknown }): void =>
     addExact(path, (context) => answers[context.request.method ?? '']?.(context), Object.keys(answers));
   const description = printMessage(createOwnerOpenApi({ version: ownVersion(), prefix: ownerPrefix }));
@@ -108,11 +108,12 @@ export function createOwnerDoor(
     ...hub,
   };
   add('', ({ principal }) => reportFor(principal, describeHub(status, principal.kind === 'owner' ? 'owner' : 'watcher')));
-  addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
+  addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor.past)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
   const decide = async (context: HttpContext) =>
     printApproval(pending.decide(context.params[0] ?? '', await receiveDecision(context, app.maxBodyBytes)));
-  add('/approvals/:id', decide, ['POST']);
+  const showWhole = ({ params: [id = ''] }: HttpContext) => printApproval(pending.show(id));
+  add('/approvals/:id', (context) => (context.request.method === 'POST' ? decide(context) : showWhole(context)), ['GET', 'HEAD', 'POST']);
   add('/servers', ({ principal }) => reportFor(principal, describe()));
   addExact('/bindings', ({ request, query }) => answerBindingsInput(servers, { socket: request.socket, after: query.get('after') }));
   /** One server with its tools: it is started if they are not known yet. */
@@ -129,7 +130,9 @@ export function createOwnerDoor(
   add('/grants/preview', (context) => grantRoutes.preview(context), ['POST']);
   addExact('/grants/:id/renew', (context) => grantRoutes.renew(context), ['POST']);
   add('/grants/:id', (context) => grantRoutes.revoke(context), ['DELETE']);
-  addRoute('/config', (context) => context.sendJson(200, redactor.redact(printMessage(describeConfig(edits, hub.configFile)))), ['GET']);
+  addRoute('/config', (context) => context.sendJson(200, redactor.redactOurs(printMessage(describeConfig(edits, hub.configFile)))), [
+    'GET',
+  ]);
   const agentRoutes = new AgentRoutes({ agents, store: grants.store });
   add('/agents', () => agentRoutes.list());
   add('/agents/:id', (context) => agentRoutes.disconnect(context), ['DELETE']);
@@ -144,10 +147,10 @@ export function createOwnerDoor(
     notebooks: (listener: () => void) => watched.notebooks()?.subscribe(listener) ?? (() => {}),
     ...(cluster !== undefined && { cluster: (listener: () => void) => cluster.subscribe(listener) }),
   };
-  const events = new OwnerEvents({ calls, lists, authenticate, redactor });
+  const events = new OwnerEvents({ calls, lists, authenticate, redactor: redactor.past });
   addRoute('/events', (context) => events.answer(context), ['GET']);
   add('/calls', ({ query }) => findCalls(calls, query));
-  addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor)), ['GET', 'HEAD']);
+  addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor.past)), ['GET', 'HEAD']);
   add('/calls/:id/cancel', (context) => describeCall(calls.cancel(callOf(context, calls).id)), ['POST']);
 }
 

@@ -59,6 +59,7 @@ const operations: { readonly [path: string]: { readonly [method: string]: Operat
   '/logs': { get: { id: 'listLog', summary: 'The last lines of the log, the oldest first', query: logFilter, answer: 'Log' } },
   '/approvals': { get: { id: 'listApprovals', summary: 'The calls that wait for the owner', answer: 'Approvals' } },
   '/approvals/{id}': {
+    get: { id: 'showApproval', summary: 'A call that waits, with its arguments whole', answer: 'Approval' },
     post: { id: 'decideApproval', summary: 'Allow or deny a call that waits', body: 'Decision', answer: 'Approval' },
   },
   '/grants': {

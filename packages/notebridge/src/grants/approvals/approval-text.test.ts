@@ -3,7 +3,9 @@
 import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
+import { parseConfig } from '../../config/parse-config.js';
 import type { RequestContextOptions } from '../../core/request-context.js';
+import { secretsOfServer } from '../../upstreams/server-secrets.js';
 import { Redactor } from '../../util/redactor.js';
 import { showCall, toExactText } from './approval-text.js';
 
@@ -16,12 +18,15 @@ const caller: RequestContextOptions['caller'] = {
   clientInfo: { name: 'a\u202e\u001b[2Jgent' },
 };
 
-function shown(
-  args: unknown,
-  { label, tool = 'plain', ...more }: Partial<RequestContextOptions> & { label?: string; tool?: string } = {},
-): string {
+type Options = Partial<RequestContextOptions> & { label?: string; tool?: string; redactor?: Redactor };
+
+function shown(args: unknown, options: Options = {}): string {
+  return showCall({ server: 'shop', tool: options.tool ?? 'plain' }, optionsOf(args, options)).message;
+}
+
+function optionsOf(args: unknown, { label, tool: _, redactor: own = redactor, ...more }: Options = {}) {
   const context = createContext('tools/call', {}, { caller, ...more });
-  return showCall({ server: 'shop', tool }, { args, exact: toExactText(args), context, label, redactor }).message;
+  return { args, exact: toExactText(args), context, label, redactor: own };
 }
 
 function nested(depth: number): unknown {
@@ -58,15 +63,72 @@ describe('what a person is shown', () => {
     expect(shown({ long: `${'x'.repeat(999_999)}y`, many, deep: nested(50) })).not.toBe(text);
     const wide = shown(Object.fromEntries(many.map((at) => [`k${at}`, at])));
     expect(wide.length).toBeLessThan(6000);
-    expect(wide).toContain('… 9900 more');
+    expect(wide).toContain('\n  … 9900 more\n');
     expect(shown({ short: 'x' })).not.toContain('Not all of it');
   });
 
   it('shows eight lists in one another, and says of a ninth that it is cut', () => {
     expect(shown({ deep: nested(8) })).toContain('"deep": [[[[[[[[1]]]]]]]]');
     expect(shown({ deep: nested(8) })).not.toContain('Not all of it');
-    expect(shown({ deep: nested(9) })).toContain('"deep": [[[[[[[["…"]]]]]]]]');
+    expect(shown({ deep: nested(9) })).toContain('"deep": [[[[[[[[[… 1 more]]]]]]]]]');
     expect(shown({ deep: nested(9) })).toContain('Not all of it is shown');
+  });
+
+  it('is the call as it was sent, whatever the config says that is no secret', { tags: ['P-673'] }, () => {
+    const env = {
+      STAGE: 'production',
+      TABLE: 'customers',
+      REGION: 'eu-central-1',
+      MODE: 'approved',
+      LOG_LEVEL: 'Arguments',
+      MODEL: 'gpt-4o-mini-2024-07-18',
+      FOLDER: '/srv/reports/2026',
+      API_URL: 'https://api.example.com/v1',
+    };
+    const config = parseConfig({ file: '/mcp.json', text: JSON.stringify({ mcpServers: { shop: { command: 'x', env } } }), env: {} });
+    const fresh = new Redactor();
+    fresh.replace('shop', config.servers.flatMap(secretsOfServer));
+    const sql = `drop table ${env.TABLE} in ${env.STAGE}`;
+    const text = shown({ sql, ...env }, { redactor: fresh });
+    const lines = Object.entries({ sql, ...env }).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`);
+    expect(text).toContain(`Arguments:\n${lines.join('\n')}\nFor:`);
+  });
+
+  it('keeps every name distinct, in itself and in an object, whatever is cut or hidden of it', { tags: ['P-673'] }, () => {
+    const twins = { ['n'.repeat(200)]: 1, [`${'n'.repeat(199)}m`]: 2, 'hunter2-secret': 3, '[redacted]': 4 };
+    const text = shown({ ...twins, in: { ...twins } });
+    for (const value of ['1', '2', '3', '4']) expect(text.match(new RegExp(`: ${value}[,}\n]`, 'g'))).toHaveLength(2);
+    const names = [...text.matchAll(/^ {2}("n.*?): \d/gm)].map(([, name]) => name);
+    expect(new Set(names).size).toBe(2);
+    expect(text).toContain('"[redacted]": 3\n  "[redacted]" (2): 4');
+    expect(text).toContain('"[redacted]": 3, "[redacted]" (2): 4}');
+  });
+
+  it('hides no argument behind a long one, and counts what is left out in words that no value can imitate', { tags: ['P-673'] }, () => {
+    const text = shown({ note: Array.from({ length: 30 }, () => 'x'.repeat(400)), command: 'rm -rf /', list: ['a', '… 9 more'] });
+    expect(text).toContain('  "command": "rm -rf /"\n  "list": ["a", "… 9 more"]');
+    expect(text).toMatch(/"note": \["x+.*, … \d+ more\]\n/);
+    expect(text).toContain('Not all of it is shown');
+  });
+
+  it('writes out marks that cover what stands around them, and no accent of a language', { tags: ['P-673'] }, () => {
+    const text = shown({ a: `e\u0301 Vie\u0302\u0323t ${'z'}${'\u0335'.repeat(6)}`, b: '\u0338" x' });
+    expect(text).toContain('e\u0301 Vie\u0302\u0323t z\u0335\u0335\u0335\\u{335}\\u{335}\\u{335}"');
+    expect(text).toContain('"\\u{338}\\" x"');
+  });
+
+  it('can be read whole: a megabyte of it, and the last member of the last list', { tags: ['P-674'] }, () => {
+    const args = {
+      long: `${'x'.repeat(1_000_000)}hunter2-secret end`,
+      many: Array.from({ length: 1000 }, (_, at) => at),
+      deep: nested(50),
+    };
+    const { whole } = showCall({ server: 'shop', tool: 'plain' }, optionsOf(args));
+    const text = whole();
+    expect(text).toContain('x[redacted] end"');
+    expect(text).toContain(', 998, 999]');
+    expect(text).toContain(`${'['.repeat(50)}1${']'.repeat(50)}`);
+    expect(text).not.toContain('Not all of it');
   });
 
   it('has every digit of a number, and says of a call without arguments that there are none', () => {

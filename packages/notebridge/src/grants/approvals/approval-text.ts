@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '@notebridge/kit/exact-json';
-import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
+import { parseJson, printJson } from '@notebridge/kit/exact-json';
+import { isJsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { owner } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
-import { writeOutHidden } from '../../util/hidden-characters.js';
 import type { Redacting } from '../../util/redactor.js';
+import { type ShownLimits, ShownPrinter } from './print-shown.js';
 
 /** A call as a person is shown it. Every character that could hide, move or reorder others is written out. */
 export interface ShownCall {
@@ -18,13 +18,13 @@ export interface ShownCall {
   caller: string;
   /** All of it in one text. */
   message: string;
+  /** The arguments with nothing left out. */
+  whole: () => string;
 }
 
-/** What is shown of a text, of a name, of lists and objects, of the arguments, and of all together. Characters; members. */
-const longest = { text: 400, name: 100, list: 30, lines: 100, all: 4000 };
-const deepest = 8;
-/** Secrets are looked for in so much of a text. Characters. */
-const maxRedacted = 100_000;
+const usual: ShownLimits = { text: 400, name: 100, list: 30, depth: 8, lines: 100, all: 4000 };
+/** What a message may have is less than that. */
+const unbounded: ShownLimits = { ...usual, text: Infinity, name: Infinity, list: Infinity, lines: Infinity, all: Infinity, depth: 1000 };
 
 /** Shows a call. `exact`: its arguments as JSON. */
 export function showCall(
@@ -35,30 +35,19 @@ export function showCall(
     context,
     label,
     redactor,
-  }: { args: unknown; exact: string; context: CallContext; label: string | undefined; redactor: Redacting },
+  }: { args: unknown; exact: string; context: CallContext; label: string | undefined; redactor: Pick<Redacting, 'redact'> },
 ): ShownCall {
-  const shortening: Shortening = { redactor, isCut: false };
-  const members = Object.entries(isJsonObject(args) ? args : { arguments: args ?? null });
-  const lines = members
-    .slice(0, longest.lines)
-    .map(
-      ([key, value]) =>
-        `  ${writeOutHidden(printJson(shortText(key, longest.name, shortening)))}: ${writeOutHidden(printJson(shorten(value, shortening, 0)))}`,
-    );
-  if (members.length > longest.lines) {
-    lines.push(`  … ${members.length - longest.lines} more`);
-    shortening.isCut = true;
-  }
-  let text = lines.join('\n');
-  if (text.length > longest.all) {
-    text = `${text.slice(0, longest.all)}…`;
-    shortening.isCut = true;
-  }
-  if (lines.length === 0) text = '  none';
-  if (shortening.isCut)
-    text += `\n  Not all of it is shown: ${exact.length} characters, SHA-256 ${createHash('sha256').update(exact).digest('hex')}`;
-  const name = (value: string): string => writeOutHidden(printJson(shortText(value, longest.name, shortening)));
-  const shown = { server: name(server), tool: name(tool), arguments: text, caller: callerOf(context, label, name) };
+  const membersOf = (value: unknown) => Object.entries(isJsonObject(value) ? value : { arguments: value ?? null });
+  const show = (value: unknown, limits: ShownLimits): string => {
+    const members = membersOf(value);
+    const printer = new ShownPrinter(redactor, limits);
+    const text = members.length === 0 ? '  none' : printer.lines(members);
+    if (!printer.isCut) return text;
+    return `${text}\n  Not all of it is shown: ${exact.length} characters, SHA-256 ${createHash('sha256').update(exact).digest('hex')}`;
+  };
+  const printer = new ShownPrinter(redactor, usual);
+  const name = (value: string): string => printer.name(value);
+  const shown = { server: name(server), tool: name(tool), arguments: show(args, usual), caller: callerOf(context, label, name) };
   const message = [
     'Notebridge asks: may this tool be called?',
     `Server: ${shown.server}`,
@@ -67,7 +56,8 @@ export function showCall(
     shown.arguments,
     `For: ${shown.caller}`,
   ].join('\n');
-  return { ...shown, message };
+  // From their text, which is what will be sent.
+  return { ...shown, message, whole: () => show(parseJson(exact), unbounded) };
 }
 
 /** The arguments as they will be sent. @throws BridgeError `not_approved` for what cannot be printed, and so not be shown. */
@@ -88,35 +78,4 @@ function callerOf({ caller, parent }: CallContext, label: string | undefined, na
   const rights = { owner: 'with your own rights', anonymous: 'without a token' };
   if (principal.kind !== 'grant') return `${who}, ${rights[principal.kind]}`;
   return `${who}, with the grant ${principal.grantId}${label === undefined ? '' : ` (${name(label)})`}`;
-}
-
-interface Shortening {
-  redactor: Redacting;
-  isCut: boolean;
-}
-
-function shortText(text: string, most: number, shortening: Shortening): string {
-  const redacted = shortening.redactor.redact(text.slice(0, maxRedacted));
-  if (redacted.length <= most && text.length <= maxRedacted) return redacted;
-  shortening.isCut = true;
-  return `${redacted.slice(0, most)}… (${text.length} characters)`;
-}
-
-function shorten(value: unknown, shortening: Shortening, depth: number): unknown {
-  if (typeof value === 'string') return shortText(value, longest.text, shortening);
-  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
-  if (depth >= deepest) {
-    shortening.isCut = true;
-    return '…';
-  }
-  const members = Array.isArray(value) ? value : Object.entries(value);
-  if (members.length > longest.list) shortening.isCut = true;
-  if (Array.isArray(value)) {
-    const shown = value.slice(0, longest.list).map((item) => shorten(item, shortening, depth + 1));
-    return members.length > longest.list ? [...shown, `… ${members.length - longest.list} more`] : shown;
-  }
-  const shown = (members as [string, unknown][])
-    .slice(0, longest.list)
-    .map(([key, member]) => [shortText(key, longest.name, shortening), shorten(member, shortening, depth + 1)]);
-  return Object.fromEntries(members.length > longest.list ? [...shown, ['…', `${members.length - longest.list} more`]] : shown);
 }

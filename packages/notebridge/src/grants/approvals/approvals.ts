@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '@notebridge/kit/exact-json';
+import { parseJson, printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -146,12 +146,14 @@ export class Approvals {
   }
 
   /**
-   * What is approved is what is sent: the same arguments, to the tool that was shown, whatever its name has come to stand for. What its
-   * server asks in turn comes back under a state of ours, so that the answer is known to be of an approved call.
+   * What is approved is what is sent: the arguments that were shown, read anew from their text, since a caller in this process could have
+   * changed them meanwhile; to the tool that was shown, whatever its name has come to stand for. What its server asks in turn comes back
+   * under a state of ours, so that the answer is known to be of an approved call.
    */
-  #approve(by: ApprovedBy, call: AskedCallOf, message = call.context.message): Approved {
-    const { address, context } = call;
+  #approve(by: ApprovedBy, call: AskedCallOf, asked = call.context.message): Approved {
+    const { address, context, exact } = call;
     const isKnown = address.server !== notebookServer && address.tool !== '';
+    const message = by === 'session' || asked.arguments === undefined ? asked : { ...asked, arguments: parseJson(exact) };
     const isSame = message === context.message && (!isKnown || context.target !== undefined);
     const keepAsked = (result: JsonObject): JsonObject =>
       isInputRequired(result)

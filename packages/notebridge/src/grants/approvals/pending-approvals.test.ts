@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Cancellation } from '../../core/cancellation.js';
 import { type ApprovalOutcome, PendingApprovals } from './pending-approvals.js';
 
-const shown = { server: '"shop"', tool: '"remove"', arguments: '', caller: 'an agent', message: '' };
+const shown = { server: '"shop"', tool: '"remove"', arguments: '', caller: 'an agent', message: '', whole: () => 'all of it' };
 const ignore = (): void => {};
 
 function wait(pending: PendingApprovals, agent: string, { principal = 'owner', key = agent, cancellation = new Cancellation() } = {}) {
@@ -32,6 +32,7 @@ it('is answered once, for one call or for all of a tool in its session; a call t
   cancellation.cancel('enough');
   expect(await gone).toBe('cancelled');
   const [{ id = '' } = {}] = pending.list();
+  expect(pending.show(id)).toMatchObject({ id, arguments: 'all of it' });
   expect(pending.decide(id, 'session')).toMatchObject({ id, tool: '"remove"' });
   expect(await Promise.all([first, second])).toEqual(['session', 'session']);
   expect(() => pending.decide(id, 'once')).toThrow('No call waits for approval');

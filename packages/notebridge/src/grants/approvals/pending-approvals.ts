@@ -20,6 +20,7 @@ export interface PendingApproval extends Pick<ShownCall, 'server' | 'tool' | 'ar
 
 interface Waiting {
   view: PendingApproval;
+  whole: () => string;
   /** One tool of one session: what is approved for that is approved for all of it. */
   key: string;
   who: WhoWaits;
@@ -52,7 +53,7 @@ export class PendingApprovals {
     }
     const id = `a_${randomBytes(6).toString('hex')}`;
     const since = Date.now();
-    const { server, tool, arguments: args, caller } = shown;
+    const { server, tool, arguments: args, caller, whole } = shown;
     return new Promise((resolve) => {
       let stopListening: (() => void) | undefined;
       const end = (outcome: ApprovalOutcome): void => {
@@ -62,7 +63,13 @@ export class PendingApprovals {
         resolve(outcome);
       };
       const timer = setTimeout(() => end('timeout'), timeoutMs).unref();
-      this.#waiting.set(id, { view: { id, server, tool, arguments: args, caller, since, endsAt: since + timeoutMs }, key, who, end });
+      this.#waiting.set(id, {
+        view: { id, server, tool, arguments: args, caller, since, endsAt: since + timeoutMs },
+        whole,
+        key,
+        who,
+        end,
+      });
       onAdded(id);
       stopListening = cancellation.onCancel(() => end('cancelled'));
     });
@@ -73,11 +80,15 @@ export class PendingApprovals {
     return [...this.#waiting.values()].map(({ view }) => view);
   }
 
+  /** One that waits, with its arguments whole. @throws BridgeError `bad_params` if none of that id waits. */
+  show(id: string): PendingApproval {
+    const { view, whole } = this.#find(id);
+    return { ...view, arguments: whole() };
+  }
+
   /** Answers one; with `session` also the others of the same tool and session. @throws BridgeError `bad_params` if none of that id waits. */
   decide(id: string, decision: Decision): PendingApproval {
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined)
-      throw new BridgeError('bad_params', `No call waits for approval under ${JSON.stringify(id)} (any more). See: notebridge approvals`);
+    const waiting = this.#find(id);
     waiting.end(decision);
     if (decision === 'session') for (const other of [...this.#waiting.values()]) if (other.key === waiting.key) other.end('session');
     return waiting.view;
@@ -87,5 +98,11 @@ export class PendingApprovals {
   close(): void {
     this.#isClosed = true;
     for (const { end } of [...this.#waiting.values()]) end('closed');
+  }
+
+  #find(id: string): Waiting {
+    const waiting = this.#waiting.get(id);
+    if (waiting !== undefined) return waiting;
+    throw new BridgeError('bad_params', `No call waits for approval under ${JSON.stringify(id)} (any more). See: notebridge approvals`);
   }
 }

@@ -1,10 +1,12 @@
+import { openedLifeMs } from '@notebridge/kit/entry-codes';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CodeAsker, NotebookHost, ServerQuestion, ServerQuestionOptions } from '@notebridge/notebook/host';
 import type { CallContext } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
 import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
-import { type BrowserResult, openBrowser } from '../../processes/browser.js';
+import { openAddress } from '../../identity/open-address.js';
+import type { BrowserResult } from '../../processes/browser.js';
 import type { AskedCall } from '../../questions/asked-call.js';
 import { AskedCalls } from '../../questions/asked-calls.js';
 import { callNotebookTool } from '../call-notebook-tool.js';
@@ -108,15 +110,15 @@ export class LocalNotebook extends ToolsOnlyProvider {
   }
 
   async #openWindow(): Promise<ToolResult> {
-    const { host, writeAddress, openBrowser: open = openBrowser } = this.#options;
-    return showWindow({ url: host.url, path: await writeAddress() }, open);
+    const { host, writeAddress, openBrowser: open = openAddress } = this.#options;
+    return showWindow({ url: host.newUrl(openedLifeMs), path: await writeAddress() }, open);
   }
 }
 
 /** Opens a window for the person. The holder of its token acts as the person, so an agent gets the path of a private file in its place. */
 export async function showWindow(
   { url, path }: { url: string; path: string },
-  open: (url: string) => Promise<BrowserResult> = openBrowser,
+  open: (url: string) => Promise<BrowserResult> = openAddress,
 ): Promise<ToolResult> {
   const outcome = await open(url);
   const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened. ${outcome.hint}`;

@@ -80,7 +80,7 @@ export class ConnectionWatch {
 
   #refused({ why, origin }: RefusedPage): void {
     if (why === 'unknown') this.#reset({ kind: 'stale_token', origin: plainOrigin(origin) });
-    if (why === 'wrong_origin') this.#reset({ kind: 'wrong_origin', origin: plainOrigin(origin) });
+    if (why === 'wrong_origin' || why === 'other_user') this.#reset({ kind: why, origin: plainOrigin(origin) });
   }
 }
 

@@ -9,7 +9,7 @@ export interface PageRefusal {
   status: 400 | 401 | 403 | 404 | 405 | 503;
   reason: string;
   /** The reason for the audit, one of our own words; left out for what is no attempt to get in. */
-  why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'malformed' | 'unknown';
+  why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'malformed' | 'unknown' | 'other_user';
   failedToken: boolean;
 }
 
@@ -56,6 +56,14 @@ export function refuseFound(found: Extract<FoundSlot, 'unknown' | 'away' | 'wron
   if (found === 'away') return refuse(503, 'Whose token this is cannot be known just now.', 'unknown', true);
   return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
 }
+
+/** Who can read the address of a page need not be who was meant to open it. */
+export const otherUser: PageRefusal = {
+  status: 403,
+  reason: 'This connection is of another user of this machine. Type the code of `notebridge code` at /connect first.',
+  why: 'other_user',
+  failedToken: false,
+};
 
 const repeatedHeader = refuse(400, 'The header Host or Authorization was sent twice.');
 const headRefusals: Record<HeadFault, { refusal: PageRefusal }> = {

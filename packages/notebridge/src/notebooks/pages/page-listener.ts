@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { EntryGate } from '@notebridge/kit/entry-gate';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
@@ -12,7 +13,7 @@ import { type BindOptions, listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
 import { PendingConnections, silenceMs } from '../../net/pending-connections.js';
-import { admit, type PageRefusal, pageSubprotocol, refuseFound } from './page-admission.js';
+import { admit, otherUser, type PageRefusal, pageSubprotocol, refuseFound } from './page-admission.js';
 import { busyCode, busyReason, type Slot, type Visitor } from './slot.js';
 import type { SlotFinder, SlotQuery } from './slot-finder.js';
 
@@ -47,6 +48,8 @@ export interface PageListenerOptions extends BindOptions {
   onRefused?: OnRefused | undefined;
   /** Called for each page that was refused. Default: nobody is told. */
   onRefusedPage?: ((page: RefusedPage) => void) | undefined;
+  /** Knows whose connections are let in. Default: those of this user alone. */
+  gate?: EntryGate | undefined;
   /** Answers requests that are no page's, whose Host is right; false for those that are none of its own. Default: there are none. */
   answerPlain?: AnswerPlain | undefined;
 }
@@ -71,6 +74,7 @@ export class PageListener {
   #webSockets: Promise<WebSocketServer> | undefined;
   readonly #pendingConnections: PendingConnections;
   readonly #authBackoff = new AuthBackoff();
+  readonly #gate: EntryGate;
   #port = 0;
   #servers: Server[] = [];
   /** Empty, so that no one is let in, until the port is known. */
@@ -79,6 +83,7 @@ export class PageListener {
 
   private constructor(options: PageListenerOptions) {
     this.#options = options;
+    this.#gate = options.gate ?? new EntryGate();
     this.#faults = new FaultLog(options.logger);
     this.#pendingConnections = new PendingConnections(this.#faults);
   }
@@ -147,28 +152,33 @@ export class PageListener {
     const admission = admit(request, { slots, hosts: this.#hosts, finder });
     if ('refusal' in admission) return this.#refuse(stream, admission.refusal, request);
     const open = (): Promise<WebSocket> => this.#open(request, stream, head);
-    const taken =
-      'slot' in admission
-        ? this.#accept(request, { ...admission, stream, open })
-        : this.#acceptFound(request, { ...admission, stream, open });
-    taken.catch((error: unknown) => {
+    this.#take(request, { ...admission, stream, open }).catch((error: unknown) => {
       logger.warn('A page could not be taken in.', { error: messageOf(error) });
       stream.destroy();
     });
   }
 
-  #accept(request: IncomingMessage, { slot, ...visitor }: Visitor & { slot: Slot }): Promise<void> {
-    this.#trust(request.socket);
-    return slot.accept(visitor);
+  async #take(
+    request: IncomingMessage,
+    visitor: (Visitor & { slot: Slot }) | (Omit<Visitor, 'origin'> & { query: SlotQuery }),
+  ): Promise<void> {
+    // Whoever holds a good token may wait, as long as it takes.
+    if ('slot' in visitor) this.#trust(request.socket);
+    if (!(await this.#gate.admits(request.socket))) return this.#refuse(visitor.stream, otherUser, request);
+    if (!('slot' in visitor)) return this.#acceptFound(request, visitor);
+    const { slot, ...page } = visitor;
+    return slot.accept(page);
   }
 
   /** The slot comes from another hub, if it may. */
   async #acceptFound(request: IncomingMessage, { query, ...visitor }: Omit<Visitor, 'origin'> & { query: SlotQuery }): Promise<void> {
     const { finder } = this.#options;
-    // Whoever holds a good token may wait, as long as it takes.
     if (finder?.knows(query.digest) === true) this.#trust(request.socket);
     const found = (await finder?.find(query)) ?? 'unknown';
-    if (typeof found === 'object') return this.#accept(request, { ...visitor, origin: query.origin, slot: found.slot });
+    if (typeof found === 'object') {
+      this.#trust(request.socket);
+      return found.slot.accept({ ...visitor, origin: query.origin });
+    }
     if (found !== 'busy' && found !== 'later') return this.#refuse(visitor.stream, refuseFound(found).refusal, request);
     const socket = await visitor.open();
     socket.on('error', () => {});

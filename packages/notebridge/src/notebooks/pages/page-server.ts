@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { EntryGate } from '@notebridge/kit/entry-gate';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
@@ -40,6 +41,8 @@ export interface PageServerOptions {
   clientInfo?: JsonObject | undefined;
   secrets?: Secrets | undefined;
   onRefused?: OnRefused | undefined;
+  /** Knows whose connections are let in. Default: those of this user alone (Linux). */
+  gate?: EntryGate | undefined;
   /** Answers requests to the port that are no page's. Default: each is told that there is nothing to see. */
   answerPlain?: AnswerPlain | undefined;
   /** How long the earlier port is tried if it is taken: a process that is just ending may have it. Milliseconds. Default 2000. */
@@ -189,7 +192,7 @@ export class PageServer {
   }
 
   async #bind(port: number): Promise<void> {
-    const { allowHosts, logger, maxMessageBytes = 64 * 1024 * 1024, onRefused, answerPlain } = this.#options;
+    const { allowHosts, logger, maxMessageBytes = 64 * 1024 * 1024, onRefused, answerPlain, gate } = this.#options;
     const onRefusedPage = (page: RefusedPage): void => this.refused.emit(page);
     const notebooks = this.#notebooks;
     const slots: Iterable<Slot> = {
@@ -197,7 +200,7 @@ export class PageServer {
         for (const { slot } of notebooks.values()) yield slot;
       },
     };
-    const told = { onRefused, onRefusedPage, answerPlain };
+    const told = { onRefused, onRefusedPage, answerPlain, gate };
     this.#listener = await PageListener.open({ slots, port, allowHosts, logger, maxMessageBytes, describePortOwner, ...told });
   }
 

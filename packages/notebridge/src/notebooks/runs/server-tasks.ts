@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../core/call-context.js';
+import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { unanswered } from '../../core/put-question.js';
 import { canAnswer, isQuestion, type Question, withAsker } from '../../core/questions.js';
+import { RequestContext } from '../../core/request-context.js';
 import { type TaskReport, type TaskServers, taskEvent } from '../../core/task-servers.js';
 import { relatedTaskKey } from './task.js';
 
@@ -25,6 +27,8 @@ export interface ServerTask {
   readonly programOf: string | undefined;
   /** By how many listens it is watched at the server, what who listens can be asked, and how that is ended. */
   watch?: { listens: number; capabilities: JsonObject | undefined; stop: () => void };
+  /** It is not to be ended any more with the right of its caller. */
+  release?: () => void;
 }
 
 type TaskRequest = CallContext & { method: string; message: JsonObject };
@@ -74,7 +78,7 @@ export class ServerTasks {
   }
 
   /** The answer to a call that may become a task: with an id of ours, if the server has begun one. */
-  begin(result: JsonObject, asked: Pick<ServerTask, 'server' | 'era' | 'ownerKey' | 'sessionId'>): JsonObject {
+  begin(result: JsonObject, asked: Pick<ServerTask, 'server' | 'era' | 'ownerKey' | 'sessionId'>, context: CallContext): JsonObject {
     const isModern = asked.era === 'modern';
     const begun = isModern ? result : result.task;
     if (!isJsonObject(begun) || typeof begun.taskId !== 'string' || (isModern && result.resultType !== 'task')) return result;
@@ -86,6 +90,7 @@ export class ServerTasks {
     if (own.length >= maxTasks) this.#forget(own[0]);
     const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId, programOf };
     this.#tasks.set(task.id, task);
+    task.release = context.cancellation.outlive(() => void this.#cancel(task, context));
     const early = this.#early.get(earlyKey(task));
     // After the answer, by which the agent learns of the task.
     if (early !== undefined && this.#early.delete(earlyKey(task))) setImmediate(() => this.#tell(task, early));
@@ -156,6 +161,17 @@ export class ServerTasks {
     else this.#emit({ method, params: told, sessionId });
   }
 
+  /** Who began it may not call any more. */
+  async #cancel({ server, remoteId }: ServerTask, { callId, caller, clientCapabilities }: CallContext): Promise<void> {
+    const request = { method: 'tasks/cancel', params: { taskId: remoteId } };
+    const asker = clientCapabilities && { clientCapabilities };
+    const cancelling = { type: 'request', method: request.method, message: {}, callId, caller, asker, notify: () => {} } as const;
+    // It may be over, or its server gone.
+    await this.#servers
+      .requestTask(server, request, new RequestContext({ ...cancelling, cancellation: new Cancellation() }))
+      .catch(() => {});
+  }
+
   #programOf({ server, sessionId }: { server: string; sessionId: string }): string | undefined {
     return this.#servers.isPerAgent(server) ? sessionId : undefined;
   }
@@ -163,6 +179,7 @@ export class ServerTasks {
   #forget(task: ServerTask | undefined): void {
     if (task === undefined) return;
     task.watch?.stop();
+    task.release?.();
     this.#tasks.delete(task.id);
   }
 

@@ -141,7 +141,7 @@ export class TaskMiddleware implements Middleware {
     const result = await callNext(context);
     const { sessionId, era } = context.caller;
     const server = context.target?.server ?? '';
-    return answer(this.#ofServers?.begin(result, { server, era, ownerKey: ownerKeyOf(context), sessionId }) ?? result);
+    return answer(this.#ofServers?.begin(result, { server, era, ownerKey: ownerKeyOf(context), sessionId }, context) ?? result);
   }
 
   async #createTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, { ttl }: JsonObject): Answer {
@@ -168,7 +168,10 @@ export class TaskMiddleware implements Middleware {
 
   #newTask(context: MiddlewareContext<ToolCall>, ttlMs: unknown, cancellation = new Cancellation()): Task {
     const { sessionId, era } = context.caller;
-    return this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, era, ttlMs, tool: context.message.name, cancellation });
+    const tool = context.message.name;
+    const task = this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, era, ttlMs, tool, cancellation });
+    void task.ended.then(context.cancellation.outlive((why) => cancellation.withdraw(why)));
+    return task;
   }
 
   #follow(task: Task, answering: Promise<ToolResult>): void {

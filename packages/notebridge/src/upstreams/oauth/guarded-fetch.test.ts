@@ -28,6 +28,8 @@ it.each([
   ['https://[ff02::1]/', 'own network'],
   ['https://[64:ff9b::a9fe:a9fe]/latest', 'own network'],
   ['https://[2002:a9fe:a9fe::1]/', 'own network'],
+  ['https://203.0.113.6/token', 'nowhere on the Internet'],
+  ['https://168.63.129.16/', 'own network'],
 ])('a server on the internet may not have %s asked', async (url, why) => {
   const refused: unknown = await assertMayAsk(new URL(url), outside).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'bad_origin', message: expect.stringContaining(why) });
@@ -35,7 +37,8 @@ it.each([
 });
 
 it.each([
-  [outside, 'https://203.0.113.6/token'],
+  [outside, 'https://8.8.8.8/token'],
+  [outside, 'https://[64:ff9b::808:808]/token'],
   ['http://127.0.0.1:3000/mcp', 'http://127.0.0.1:4000/token'],
   ['https://10.0.0.5/mcp', 'https://10.0.0.6/token'],
 ])('a server at %s may have %s asked', async (server, url) => {

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { classOfAddress, meantAddress } from '@notebridge/kit/address-class';
 import { BridgeError } from '../../core/errors.js';
 import { quote } from '../../util/quote.js';
 import { readAtMost } from '../../util/read-at-most.js';
@@ -53,9 +54,9 @@ export async function assertMayAsk(url: URL, server: string): Promise<void> {
   // elsewhere says by DNS what it likes, and otherwise with each look.
   if (isLoopback(hostname)) return;
   const found = await addressesOf(hostname);
-  const isServerInside = found.length > 0 && found.every(isOwn);
-  if (!isServerInside && (isLoopback(url.hostname) || (await addressesOf(url.hostname)).some(isOwn)))
-    throw refused(url, `is in the own network, which "${hostname}" is not`);
+  const isServerInside = found.length > 0 && found.every(isInside);
+  if (!isServerInside && (isLoopback(url.hostname) || (await addressesOf(url.hostname)).some((address) => classOf(address) !== 'public')))
+    throw refused(url, `is in the own network, or nowhere on the Internet, and "${hostname}" is not in the own network`);
   if (url.protocol === 'http:') throw refused(url, `is on this machine, which "${hostname}" is not`);
 }
 
@@ -68,7 +69,7 @@ export function assertSecure(url: URL): void {
 
 function isLoopback(hostname: string): boolean {
   const name = bare(hostname);
-  return name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isIn(loopback, name));
+  return name === 'localhost' || name.endsWith('.localhost') || classOf(name) === 'loopback';
 }
 
 function refused(url: URL, why: string): BridgeError {
@@ -84,8 +85,14 @@ async function addressesOf(hostname: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
-function isOwn(address: string): boolean {
-  return isIn(ownNetworks, address);
+/** On this machine, or in a network that is somebody's own: who lives there may name others who do. */
+function isInside(address: string): boolean {
+  const found = classOf(address);
+  return found === 'loopback' || found === 'private';
+}
+
+function classOf(address: string): ReturnType<typeof classOfAddress> {
+  return classOfAddress(meantAddress(address));
 }
 
 function bare(hostname: string): string {
@@ -93,41 +100,6 @@ function bare(hostname: string): string {
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
     .toLowerCase();
-}
-
-function isIn(list: BlockList, address: string): boolean {
-  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-}
-
-const loopback = toList(['127.0.0.0/8', '::1/128']);
-const ownNetworks = toList([
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '224.0.0.0/3',
-  '::/127',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
-  // What stands in these for an address of the older kind.
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-  '2002::/16',
-]);
-
-function toList(ranges: string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    list.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
-  }
-  return list;
 }
 
 async function readWhole(response: Response, url: URL): Promise<Response> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { loginRequired, parseScopes } from './login-required.js';
 
-it('names the command that a person copies: with the scopes that are missing, and none where none is', () => {
+it('names the command that a person copies: with the scopes that are missing, and none where none is', { tags: ['P-362'] }, () => {
   const commandOf = (scope?: string) =>
     loginRequired({ server: 'remote', why: 'it asks for a login', scope, options: ['--config', "it's"] }).data;
   expect(commandOf()).toEqual({ server: 'remote', command: `notebridge login remote --config 'it'\\''s'`, ran: 'no' });

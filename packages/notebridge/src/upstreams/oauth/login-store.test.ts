@@ -21,7 +21,9 @@ beforeEach(async () => {
 afterEach(() => rm(join(dir, '..'), { recursive: true, force: true }));
 
 describe('LoginStore', () => {
-  it('has one login for all processes of the user, in a private file, and each finds what another one has changed', async () => {
+  it('has one login for all processes of the user, in a private file, and each finds what another one has changed', {
+    tags: ['P-362'],
+  }, async () => {
     const [hub, command] = [new LoginStore(server, dir), new LoginStore(server, dir)];
     expect(hub.read()).toBeUndefined();
     await command.save(login('one'));
@@ -49,7 +51,7 @@ describe('LoginStore', () => {
     ['no token', '"access_token"', '"no_token"'],
     ['no client', '"client_id"', '"no_id"'],
     ['another format', '"format": 1', '"format": 2'],
-  ])('has no login in a file that was edited to be of %s: a token goes nowhere else', async (_, from, to) => {
+  ])('has no login in a file that was edited to be of %s: a token goes nowhere else', { tags: ['P-362'] }, async (_, from, to) => {
     await new LoginStore(server, dir).save(login('one'));
     const path = join(dir, (await readdir(dir))[0] ?? '');
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll(from, to));

@@ -1,7 +1,7 @@
 // @module-tag P-218
 
 import { expect, test } from 'vitest';
-import { isPublicAddress } from './public-address.js';
+import { classOfAddress, meantAddress } from './address-class.js';
 
 test.each([
   '0.0.0.0',
@@ -53,7 +53,7 @@ test.each([
   '017700000001',
   '1.1.1.1 ',
 ])('%s is not public', (address) => {
-  expect(isPublicAddress(address)).toBe(false);
+  expect(classOfAddress(address)).not.toBe('public');
 });
 
 test.each([
@@ -67,5 +67,27 @@ test.each([
   '2606:4700::1111',
   '2a04:4e42::223',
 ])('%s is public', (address) => {
-  expect(isPublicAddress(address)).toBe(true);
+  expect(classOfAddress(address)).toBe('public');
+});
+
+test.each([
+  ['127.9.9.9', 'loopback'],
+  ['::1', 'loopback'],
+  ['::ffff:127.0.0.1', 'loopback'],
+  ['0:0:0:0:0:ffff:7f00:1', 'loopback'],
+  ['10.1.2.3', 'private'],
+  ['::ffff:192.168.1.1', 'private'],
+  ['100.100.1.1', 'private'],
+  ['64:ff9b::a9fe:a9fe', 'private'],
+  ['64:ff9b::808:808', 'public'],
+  ['64:ff9b::5', 'special'],
+  ['::ffff:0:5', 'special'],
+  ['::ffff:8.8.8.8', 'public'],
+  ['fe80::1%eth0', 'private'],
+  ['fec0::1', 'private'],
+  ['2002:7f00:1::', 'special'],
+  ['203.0.113.9', 'special'],
+  ['localhost', undefined],
+])('%s means one that is %s', (address, expected) => {
+  expect(classOfAddress(meantAddress(address))).toBe(expected);
 });

@@ -1,0 +1,37 @@
+import { readFileSync, statSync } from 'node:fs';
+import { parseMounts } from './facts.js';
+import type { SandboxSpec } from './spec.js';
+
+/**
+ * What keeps a path below a writable folder is a mount, which Linux takes away when the path is replaced from outside (an editor's rename,
+ * `uv venv --clear`); and a folder that is moved is written to under its new name. Returns what tells which, by the first process.
+ */
+export function watchMounts({ mounts = [] }: SandboxSpec, bound: readonly string[]): (first: number) => string | undefined {
+  const writable = mounts.filter(({ access }) => access === 'rw').map(({ path }) => ({ path, identity: identityOf(path) }));
+  if (writable.length === 0) return () => undefined;
+  return (first) => {
+    const moved = writable.find(({ path, identity }) => identityOf(path) !== identity);
+    if (moved) return `"${moved.path}", to which its code may write, was moved or replaced`;
+    const seen = readMountPaths(first);
+    const lost = seen && bound.find((path) => !seen.has(path));
+    return lost === undefined ? undefined : `"${lost}" was replaced from outside, so nothing kept its code from it any more`;
+  };
+}
+
+/** Undefined for a process that has just ended. */
+function readMountPaths(pid: number): Set<string> | undefined {
+  try {
+    return new Set(parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8')).map(({ path }) => path));
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}

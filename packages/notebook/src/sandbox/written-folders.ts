@@ -1,0 +1,53 @@
+import { realpathSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import { findWritten, isWithin } from '@notebridge/kit/find-written';
+
+/** The folders that code in a sandbox was ever given to write to, by real path, until a person withdraws them. */
+export interface WrittenFolders {
+  /** Looked at anew each time: other processes of the user write to it. Throws where it cannot be known. */
+  readonly folders: readonly string[];
+  /** Rejects with what kept it from being written. */
+  add(folder: string): Promise<void>;
+}
+
+const records = new Set<WrittenFolders>();
+/** Where nobody keeps a record: as long as this process lives. */
+const unkept = new Set<string>();
+
+/**
+ * From now on this process keeps its record there, and runs, imports and takes as configuration nothing of the folders in it. It is one rule for
+ * the whole process, since what it keeps apart is one user's.
+ */
+export function heedWrittenFolders(record: WrittenFolders): void {
+  records.add(record);
+}
+
+/** Before a kernel may write there. */
+export async function recordWritten(folder: string): Promise<void> {
+  const path = realpathSync.native(folder);
+  if (records.size === 0) unkept.add(path);
+  await Promise.all([...records].map((record) => record.add(path)));
+}
+
+/** The rule: what has such a folder is run in a sandbox alone, and what it says of itself is data. Undefined: this process may run and believe it. */
+export function writtenFolderOf(path: string): string | undefined {
+  return findWritten(path, [...unkept, ...[...records].flatMap(({ folders }) => folders)]);
+}
+
+/** By a link that code may have put there: what it leads to is shown to no kernel on its account. */
+export function leadsOutOfWritten(path: string): boolean {
+  const folder = writtenFolderOf(path);
+  if (folder === undefined) return false;
+  try {
+    return !isWithin(realpathSync.native(path), folder);
+  } catch {
+    return true;
+  }
+}
+
+/** For a program outside of the sandbox: what it starts by name in turn is not found there either. */
+export function environmentOutside(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (env.PATH === undefined) return env;
+  const entries = env.PATH.split(delimiter);
+  return { ...env, PATH: entries.filter((entry) => writtenFolderOf(entry) === undefined).join(delimiter) };
+}

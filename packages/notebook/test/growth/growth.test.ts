@@ -1,0 +1,124 @@
+// @runs process
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
+import { afterAll, describe, expect, it } from 'vitest';
+import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
+import { growthOf, largeParts, lastGrowth } from '../../../notebridge/test/support/growth.js';
+import { mergeNotebooks } from '../../src/host/merge.js';
+import { parseViewerMessage } from '../../src/host/viewer-request.js';
+import type { Output } from '../../src/kernel/kernel.js';
+import { parseKernelMessage } from '../../src/lab/kernel-message.js';
+import { createDocument } from '../../src/model/document.js';
+import { parseNotebook, printNotebook } from '../../src/model/nbformat.js';
+import { fromKernel } from '../../src/model/outputs.js';
+import { fitOutputs } from '../../src/tools/fit-outputs.js';
+import { createImageCollector } from '../../src/tools/output-content.js';
+import { ModelState, parseStatePart } from '../../src/widgets/model-state.js';
+
+type Make = (part: unknown) => unknown;
+
+const by = { by: { kind: 'agent' as const, name: 'agent' } };
+const bundle = (data: unknown, more: JsonObject = {}) => ({ output_type: 'display_data', data, metadata: {}, ...more });
+const outputs: Record<string, Make> = {
+  'the bundle of a display': (part) => bundle(part),
+  'a value of a display': (part) => bundle({ 'text/plain': part, 'text/html': part, 'application/json': part }),
+  'the metadata of a display': (part) => bundle({ 'text/plain': 'x' }, { metadata: part }),
+  'a printed text': (part) => ({ output_type: 'stream', name: 'stdout', text: part }),
+  'a traceback': (part) => ({ output_type: 'error', ename: 'E', evalue: 'e', traceback: part }),
+  'a message of an error': (part) => ({ output_type: 'error', ename: 'E', evalue: part, traceback: [] }),
+};
+const notebookOf = (cells: unknown, metadata: unknown = {}) => ({ cells, metadata, nbformat: 4, nbformat_minor: 5 });
+const cellOf = (more: JsonObject) => ({
+  id: 'a',
+  cell_type: 'code',
+  execution_count: null,
+  metadata: {},
+  outputs: [],
+  source: '',
+  ...more,
+});
+const notebooks: Record<string, Make> = {
+  'the metadata of a notebook': (part) => notebookOf([], part),
+  'the metadata of a cell': (part) => notebookOf([cellOf({ metadata: part })]),
+  'the source of a cell': (part) => notebookOf([cellOf({ source: part })]),
+  'the outputs of a cell': (part) => notebookOf([cellOf({ outputs: Array.isArray(part) ? part.map((text) => bundle({ text })) : [] })]),
+  'the cells of a notebook': (part) =>
+    notebookOf(Array.isArray(part) ? part.slice(0, 10_000).map((source, at) => cellOf({ id: `c${at}`, source: `${source}` })) : []),
+};
+
+async function takeOutput(text: string): Promise<void> {
+  const output = fromKernel(parseJson(text) as Output);
+  const document = createDocument();
+  const { id } = document.insert(0, { type: 'code', source: '' }, by);
+  document.appendOutput(id, output, by);
+  document.replaceOutput(id, 0, output, by);
+  document.appendOutput(id, output, by);
+  document.finishOutputs(id, by);
+  const kept = document.get(id).cell.outputs ?? [];
+  fitOutputs(await createImageCollector({}).collect(kept), 20_000);
+  printNotebook(document.toNotebook());
+}
+
+function takeNotebook(text: string): void {
+  const { notebook } = parseNotebook(text);
+  printNotebook(notebook);
+  mergeNotebooks({ ...notebook, cells: [] }, notebook, { ...notebook, cells: notebook.cells.toReversed() });
+}
+
+function takeState(text: string): void {
+  const part = parseStatePart(JSON.parse(text), []);
+  if (part === undefined) return;
+  const state = new ModelState();
+  state.set(part);
+  state.part();
+}
+
+/** What is refused has been handled. */
+const orRefused = (handle: (text: string) => unknown) => async (text: string) => {
+  try {
+    await handle(text);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+  }
+};
+
+const kinds: [string, Make, (text: string) => unknown][] = [
+  ...Object.entries(outputs).map(([name, make]): (typeof kinds)[number] => [name, make, takeOutput]),
+  ...Object.entries(notebooks).map(([name, make]): (typeof kinds)[number] => [name, make, takeNotebook]),
+  ['the state of a widget', (part) => ({ state: part, buffer_paths: [] }), takeState],
+  ['an attribute of a widget', (part) => ({ state: { value: part }, buffer_paths: [] }), takeState],
+  ['the buffer paths of a widget', (part) => ({ state: {}, buffer_paths: part }), takeState],
+  [
+    'a message of a window',
+    (part) => ({ type: 'request', id: 1, action: { do: 'callWidget', commId: 'x', cellId: 'a', data: part } }),
+    parseViewerMessage,
+  ],
+  [
+    'a source of a window',
+    (part) => ({ type: 'request', id: 1, action: { do: 'setSource', cellId: 'a', source: part } }),
+    parseViewerMessage,
+  ],
+  [
+    'a message of Jupyter',
+    (part) => ({ channel: 'iopub', header: { msg_id: 'x', msg_type: 'stream' }, parent_header: {}, metadata: {}, content: part }),
+    (text) => parseKernelMessage(Buffer.from(text), false),
+  ],
+];
+
+let worst = { what: '', cpuMs: 0 };
+afterAll(() => process.stdout.write(`growth: the most CPU took ${worst.what}: ${Math.round(worst.cpuMs)} ms\n`));
+
+describe('a message that grows', () => {
+  const cells = kinds.flatMap(([name, make, handle]) => Object.entries(largeParts).map(([part, of]) => ({ name, part, of, make, handle })));
+  // Each kind with each part: the core has a third of them, of every kind and of every part.
+  for (const { cells: some, tags } of coreAndDeep(
+    cells,
+    (_, index) => (index + Math.floor(index / Object.keys(largeParts).length)) % 3 === 0,
+  ))
+    it.each(some)('costs no more than it is larger: $name is $part', { tags }, async ({ name, part, of, make, handle }) => {
+      const grown = await growthOf((size) => make(of(size)), orRefused(handle));
+      const cpuMs = Math.max(...grown.map((each) => each.cpuMs));
+      if (cpuMs > worst.cpuMs) worst = { what: `${name} as ${part}`, cpuMs };
+      expect(lastGrowth(grown), JSON.stringify(grown)).toBeLessThan(8);
+    });
+});

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import type { Config } from '../config/config.js';
+import { BridgeError } from '../core/errors.js';
+import type { ServerConfig } from '../core/server-config.js';
+import { ConfigEdits } from './config-edits.js';
+
+const server = (name: string, more: object = {}): ServerConfig =>
+  ({
+    name,
+    transport: 'stdio',
+    command: 'runs',
+    args: [],
+    env: {},
+    placement: 'each',
+    disabled: false,
+    expose: 'direct',
+    ...more,
+  }) as Partial<ServerConfig> as ServerConfig;
+
+const configOf = (...servers: Config['servers']): Config => ({ servers }) as Partial<Config> as Config;
+
+it('tells the owner what the last edit did to each server, and with its line why one is not used', { tags: ['P-502'] }, () => {
+  const edits = new ConfigEdits();
+  let told = 0;
+  edits.subscribe(() => told++);
+  const before = configOf(server('kept'), server('gone'), server('other'), server('changed'));
+  const after = configOf(server('kept'), server('other', { args: ['x'] }), server('changed', { timeoutMs: 7 }), server('new'));
+  edits.noteUsed(after, before, ['notebridge.audit']);
+  expect(edits.edit).toMatchObject({
+    added: ['new'],
+    removed: ['gone'],
+    restarted: ['other'],
+    changed: ['changed'],
+    late: ['notebridge.audit'],
+  });
+  const faults = [{ line: 3, key: 'mcpServers.a', found: 'is odd', next: 'Fix it.' }];
+  edits.noteRefused(new BridgeError('bad_config', 'F:3: odd', { data: { file: 'F', faults } }));
+  expect(edits.refused).toMatchObject({ message: 'F:3: odd', file: 'F', faults });
+  edits.noteMended();
+  expect([edits.refused, told]).toEqual([undefined, 3]);
+});

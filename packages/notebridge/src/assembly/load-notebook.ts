@@ -1,0 +1,14 @@
+import { heedRecord } from '../identity/heed-record.js';
+import { ownUserId } from '../processes/own-user.js';
+import { createWrittenFolders } from '../state/trusted-folders.js';
+
+const heeded = new Set<string>();
+
+/** The built-in notebook, which keeps to the user's record of folders that code may write to from its first moment. */
+export async function loadNotebook(stateDir: string): Promise<typeof import('@notebridge/notebook/host')> {
+  const notebook = await import('@notebridge/notebook/host');
+  heedRecord(stateDir);
+  if (!heeded.has(stateDir)) notebook.heedWrittenFolders(createWrittenFolders(stateDir, { uid: ownUserId() }));
+  heeded.add(stateDir);
+  return notebook;
+}

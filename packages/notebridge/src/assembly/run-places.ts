@@ -1,0 +1,28 @@
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RunPlace } from '@notebridge/notebook/host';
+import type { Config } from '../config/config.js';
+import { findNamedFiles } from '../config/named-files.js';
+import type { ServerConfig } from '../core/server-config.js';
+import { findProgramPlaces } from '../processes/program-places.js';
+import { ownPackageFolder } from '../state/own-files.js';
+
+/** What a hub with this config runs, imports, or takes as configuration: no code in a sandbox is given a folder of it to write to. */
+export function findRunPlaces(config: Config): RunPlace[] {
+  const { servers, middleware, skills, baseDir } = config;
+  return [
+    ...servers.flatMap(placesOfServer),
+    ...middleware.map((path) => ({ path: resolve(baseDir, path), what: 'a middleware module of the config' })),
+    ...skills.filter(({ trusted }) => trusted).map(({ path }) => ({ path, what: 'a trusted folder of skills', isFolder: true })),
+    ...findNamedFiles(config),
+    { path: dirname(fileURLToPath(new URL('package.json', ownPackageFolder()))), what: 'Notebridge itself', isFolder: true },
+  ];
+}
+
+function placesOfServer(server: ServerConfig): RunPlace[] {
+  if (server.transport !== 'stdio') return [];
+  const { name, command, args, env, cwd } = server;
+  const programs = findProgramPlaces({ command, args, searchPath: env.PATH, cwd });
+  const folder = cwd === undefined ? [] : [{ path: cwd, what: `the working directory of the server "${name}"` }];
+  return [...programs.map((path) => ({ path, what: `what the server "${name}" runs` })), ...folder];
+}

@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+import { BridgeError } from '../../core/errors.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { stateDir } from '../../processes/state-dir.js';
+import { createWrittenFolders } from '../../state/trusted-folders.js';
+import { quote } from '../../util/quote.js';
+import { asTyped, quoteWord } from '../own-command.js';
+import { withoutControls } from '../terminal-logger.js';
+
+/** Prints the folders that code in a sandbox was ever given to write to, or takes them back. Rejects with `bad_usage` for one that is none of them. */
+export async function showWrittenFolders({ withdraw = [], json = false }: { withdraw?: readonly string[]; json?: boolean }): Promise<void> {
+  const record = createWrittenFolders(stateDir(), { uid: ownUserId() });
+  const before = record.folders;
+  for (const folder of withdraw) {
+    await record.remove(resolve(folder));
+    if (record.folders.length < before.length - withdraw.indexOf(folder)) continue;
+    throw new BridgeError('bad_usage', `${quote(folder)} is none of the folders that code was given to write to. ${toList(before)}`);
+  }
+  const { stdout, stderr } = process;
+  if (json) stdout.write(`${JSON.stringify({ folders: record.folders })}\n`);
+  else if (withdraw.length === 0) stdout.write(`${toList(before)}\n`);
+  for (const folder of withdraw) stderr.write(warningOf(resolve(folder)));
+}
+
+function toList(folders: readonly string[]): string {
+  if (folders.length === 0) return 'Code in a sandbox was given no folder to write to (--files rw).';
+  const take = asTyped(`To take one back: notebridge grants files --withdraw ${quoteWord(withoutControls(folders[0] ?? ''))}`);
+  return [
+    'Code in a sandbox was given these folders to write to. Nothing that lies there is run outside of one, or believed:',
+    ...folders.map((folder) => `  ${withoutControls(folder)}`),
+    take,
+  ].join('\n');
+}
+
+function warningOf(folder: string): string {
+  return (
+    `${withoutControls(folder)} counts as yours alone again: whatever stands there now is trusted as before, also what code has written. ` +
+    'Look at it first, or make its environment anew. A kernel that may still write there is noted again when it ends.\n'
+  );
+}

@@ -1,0 +1,14 @@
+import { stateDir } from '../../processes/state-dir.js';
+import { ensureOwnerToken } from '../../identity/owner-token.js';
+import { createTypedCode } from '../../identity/typed-codes.js';
+
+/** Prints the code alone on stdout. It is good at whatever of this user runs, which is not asked. */
+export function printCode(): void {
+  process.stdout.write(`${newTypedCode()}\n`);
+  process.stderr.write('Type it into the page that asks for it, once, within 15 minutes.\n');
+}
+
+/** A code of this user. Throws `write_failed` if the state folder is not theirs alone. */
+export function newTypedCode(): string {
+  return createTypedCode(ensureOwnerToken(stateDir()));
+}

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openAddress } from './open-address.js';
+
+const address = 'http://localhost:1/console#code=a&b="<c>"';
+const surroundings = { display: true, ssh: false, wsl: false, container: false };
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** What the browser was started with. */
+async function openedWith(platform: NodeJS.Platform, { wsl = false } = {}) {
+  const opened: string[] = [];
+  const openWithSystem = async (url: string) => {
+    opened.push(url);
+    return spawn(process.execPath, ['-e', ''], { stdio: 'ignore' });
+  };
+  const result = await openAddress(address, { env: {}, platform, surroundings: { ...surroundings, wsl }, openWithSystem });
+  return { result, opened };
+}
+
+describe('an address that opens something', { tags: ['P-683'] }, () => {
+  it.each(['darwin', 'win32'] as const)('is in no list of arguments on %s: a private file leads to it', async (platform) => {
+    const { result, opened } = await openedWith(platform);
+    expect(result).toMatchObject({ opened: true });
+    expect(opened).toEqual([expect.stringMatching(/^file:.*\.html$/)]);
+    const file = fileURLToPath(opened[0] ?? '');
+    folders.push(dirname(file));
+    expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(readFileSync(file, 'utf8')).toContain('content="0;url=http://localhost:1/console#code=a&#38;b=&#34;&#60;c&#62;&#34;"');
+  });
+
+  it('is printed where the browser of Windows could not read the file', async () => {
+    const { result, opened } = await openedWith('linux', { wsl: true });
+    expect(result).toMatchObject({ opened: false, reason: 'wsl', hint: expect.stringContaining('Open the address by hand') });
+    expect(opened).toEqual([]);
+  });
+
+  it('is an argument where it opens nothing for others (Linux)', async () => {
+    expect((await openedWith('linux')).opened).toEqual([address]);
+  });
+});

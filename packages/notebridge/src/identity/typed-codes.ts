@@ -1,0 +1,84 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type CodeVerdict, codeLifeMs } from '@notebridge/kit/entry-codes';
+import type { TypedCodes } from '@notebridge/kit/entry-gate';
+import { ensureOwnerToken } from './owner-token.js';
+
+/** Without letters that are taken for others (Crockford’s Base32). */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** Two bytes of the minute, one of chance, so that two of one minute differ, and of the proof the rest. */
+const headBytes = 3;
+const codeBits = 60;
+const proofBits = codeBits - 8 * headBytes;
+const minuteMs = 60_000;
+const minutes = 0x1_0000;
+/** Remembered as used; the oldest goes. They are guessed slowly, and only a right one is remembered. */
+const maxUsed = 4096;
+
+/**
+ * A code for a form, for who has come by an address as another user or from another machine: it is shown in a terminal alone, and proves that who
+ * types it reads what this user reads. Each process of the user knows it as good by the owner's token: it need not be told of it.
+ */
+export function createTypedCode(ownerToken: string, now = Date.now()): string {
+  const head = Buffer.alloc(headBytes);
+  head.writeUInt16BE(Math.floor(now / minuteMs) % minutes);
+  head[2] = randomBytes(1)[0] as number;
+  return toText((toNumber(head) << BigInt(proofBits)) | proofOf(ownerToken, head));
+}
+
+/** Takes typed codes: each once, within 15 minutes. */
+export function acceptTypedCodes(stateDir: string, now: () => number = Date.now): TypedCodes {
+  const used = new Set<string>();
+  return {
+    redeem: (text): CodeVerdict => {
+      const code = parse(text);
+      if (code === undefined) return 'unknown';
+      const head = Buffer.alloc(headBytes);
+      head.writeUIntBE(Number(code >> BigInt(proofBits)), 0, headBytes);
+      const given = code & ((1n << BigInt(proofBits)) - 1n);
+      if (!isSame(given, proofOf(ensureOwnerToken(stateDir), head))) return 'unknown';
+      const key = toText(code);
+      if (used.has(key)) return 'used';
+      const age = (Math.floor(now() / minuteMs) - head.readUInt16BE() + minutes) % minutes;
+      // Of the minute to come: the clock was set back.
+      if (age > codeLifeMs / minuteMs && age !== minutes - 1) return 'expired';
+      used.add(key);
+      const [oldest] = used;
+      if (used.size > maxUsed && oldest !== undefined) used.delete(oldest);
+      return 'good';
+    },
+  };
+}
+
+function proofOf(ownerToken: string, head: Buffer): bigint {
+  const digest = createHmac('sha256', ownerToken).update('notebridge-typed-code-1\n').update(head).digest();
+  return toNumber(digest.subarray(0, 8)) >> BigInt(64 - proofBits);
+}
+
+function isSame(given: bigint, expected: bigint): boolean {
+  const toBytes = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(16, '0'), 'hex');
+  return timingSafeEqual(toBytes(given), toBytes(expected));
+}
+
+function toNumber(bytes: Buffer): bigint {
+  return BigInt(`0x${bytes.toString('hex')}`);
+}
+
+/** As it is read out: `7K2M-9QXP-3TRV`. */
+function toText(code: bigint): string {
+  let text = '';
+  for (let shift = codeBits - 5; shift >= 0; shift -= 5) text += alphabet[Number((code >> BigInt(shift)) & 31n)];
+  return (text.match(/.{4}/g) ?? []).join('-');
+}
+
+/** However it is typed. Undefined for what is none. */
+function parse(text: string): bigint | undefined {
+  const plain = text.toUpperCase().replace(/[\s-]/g, '').replace(/O/g, '0').replace(/[IL]/g, '1');
+  if (plain.length !== codeBits / 5) return undefined;
+  let code = 0n;
+  for (const letter of plain) {
+    const at = alphabet.indexOf(letter);
+    if (at < 0) return undefined;
+    code = (code << 5n) | BigInt(at);
+  }
+  return code;
+}

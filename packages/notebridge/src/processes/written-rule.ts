@@ -1,0 +1,37 @@
+import { delimiter } from 'node:path';
+import { findWritten } from '@notebridge/kit/find-written';
+
+const records = new Map<string, () => readonly string[]>();
+
+/**
+ * From now on this process runs, imports and takes as configuration nothing below the folders of this record: code in a sandbox was ever given
+ * to write there. `read` is asked each time, and throws where it cannot be known; `stateDir` is where it reads.
+ */
+export function heedWritten(stateDir: string, read: () => readonly string[]): void {
+  records.set(stateDir, read);
+}
+
+/** The rule. The folder, if code in a sandbox decides what stands at `path`; undefined: it may be run, imported, believed. */
+export function writtenBy(path: string): string | undefined {
+  return findWritten(
+    path,
+    [...records.values()].flatMap((read) => read()),
+  );
+}
+
+/** A list of folders in which programs are looked for, without those where code could put one. */
+export function searchPathOutside(path: string): string {
+  return path
+    .split(delimiter)
+    .filter((entry) => writtenBy(entry) === undefined)
+    .join(delimiter);
+}
+
+/** What to do about it: the end of a refusal. */
+export function adviceOnWritten(folder: string): string {
+  return `Keep it outside of that folder. Or, if you trust what stands there now: notebridge grants files --withdraw ${quoted(folder)}`;
+}
+
+function quoted(folder: string): string {
+  return /^[\w@%+=:,./~-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,79 @@
+// @module-tag P-654
+
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { folderRecordFile, readWrittenFolders } from './folder-record.js';
+import { createTrustedFolders, createWrittenFolders } from './trusted-folders.js';
+
+const rules = { uid: process.getuid?.() };
+let base: string;
+let stateDir: string;
+let project: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-record-')));
+  [stateDir, project] = [join(base, 'state'), join(base, 'project')];
+  mkdirSync(project);
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const put = (value: unknown): void => {
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  writeFileSync(folderRecordFile(stateDir), typeof value === 'string' ? value : JSON.stringify(value), { mode: 0o600 });
+};
+const written = () => createWrittenFolders(stateDir, rules);
+const trusted = () => createTrustedFolders(stateDir, rules);
+
+describe('the record of folders that code may write to', () => {
+  it('is there for other processes, by real path, for the user alone; and is withdrawn and given again', async () => {
+    expect(written().folders).toEqual([]);
+    symlinkSync(project, join(base, 'link'));
+    await written().add(join(base, 'link'));
+    expect(readWrittenFolders(stateDir, rules)).toEqual([project]);
+    expect(statSync(folderRecordFile(stateDir)).mode & 0o777).toBe(0o600);
+    await Promise.all([written().add(project), written().add(base), trusted().add(project)]);
+    expect(written().folders).toEqual([base, project]);
+    await written().remove(join(base, 'link'));
+    expect([written().folders, trusted().folders]).toEqual([[base], [project]]);
+    await written().add(project);
+    expect(written().folders).toEqual([base, project]);
+  });
+
+  it('has each folder that was trusted before there was one, but for those that were never given; later trust is no such right', async () => {
+    put({ folders: [project, homedir(), dirname(homedir()), '/'] });
+    expect(written().folders).toEqual([project]);
+    await trusted().add(base);
+    expect(written().folders).toEqual([project]);
+    await written().remove(project);
+    expect([written().folders, trusted().has(project)]).toEqual([[], true]);
+  });
+
+  it('is empty where there can be no state', () => {
+    expect(readWrittenFolders('/dev/null/.local/state/notebridge', rules)).toEqual([]);
+  });
+
+  it.each([
+    ['open to others', () => chmodSync(folderRecordFile(stateDir), 0o644)],
+    ['no JSON', () => put('{')],
+    ['no list', () => put({ folders: [], written: 'x' })],
+    ['a list of other things', () => put({ folders: [], written: ['relative'] })],
+  ])('is not taken for empty when it is %s', async (_, spoil) => {
+    await written().add(project);
+    spoil();
+    expect(() => written().folders).toThrow(folderRecordFile(stateDir));
+    await expect(written().add(base)).rejects.toMatchObject({ code: 'write_failed' });
+    expect(existsSync(folderRecordFile(stateDir)) && readFileSync(folderRecordFile(stateDir), 'utf8')).not.toContain(`"${base}"`);
+  });
+});

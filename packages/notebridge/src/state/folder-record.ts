@@ -1,0 +1,47 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { isWithin } from '@notebridge/kit/find-written';
+import { isJsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '../core/errors.js';
+import { tryJson } from '../util/try-json.js';
+import { type PrivacyRules, readPrivateFile } from './private-file.js';
+
+/** What a person has decided on folders, by their real paths, sorted. */
+export interface FolderRecord {
+  /** Their own Python may run. */
+  readonly trusted: readonly string[];
+  /** Code in a sandbox was ever given to write there. */
+  readonly written: readonly string[];
+}
+
+/** The file in the state folder, which only the user can read. */
+export function folderRecordFile(stateDir: string): string {
+  return join(stateDir, 'trusted-folders.json');
+}
+
+/** Throws `write_failed` where it is not private, or cannot be read: then nothing is known of any folder. */
+export function readFolderRecord(stateDir: string, rules: PrivacyRules): FolderRecord {
+  const path = folderRecordFile(stateDir);
+  const text = readPrivateFile(path, rules);
+  if (text === undefined) return { trusted: [], written: [] };
+  const found = tryJson(text);
+  const { folders, written = maybeWritten(folders) } = isJsonObject(found) ? found : {};
+  if (areFolders(folders) && areFolders(written)) return { trusted: folders, written };
+  throw new BridgeError('write_failed', `"${path}" is no list of trusted folders. Look at what is in it, and move it away.`, {
+    data: { path, reason: 'not_readable' },
+  });
+}
+
+/** Versions that kept no such list let code write to trusted folders, but never to the home folder and what is above it. */
+function maybeWritten(folders: unknown): unknown {
+  return areFolders(folders) ? folders.filter((folder) => !isWithin(homedir(), folder)) : folders;
+}
+
+function areFolders(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((folder) => typeof folder === 'string' && isAbsolute(folder));
+}
+
+/** The folders that code in a sandbox was ever given to write to: nothing there is run, imported or taken as configuration. Throws as `readFolderRecord`. */
+export function readWrittenFolders(stateDir: string, rules: PrivacyRules): readonly string[] {
+  return readFolderRecord(stateDir, rules).written;
+}

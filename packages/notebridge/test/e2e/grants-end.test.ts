@@ -1,0 +1,60 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectEndInTime, openAllStreams } from '../support/open-streams.js';
+import { ServedHub } from '../support/served-hub.js';
+import { fixtureServer } from '../support/upstreams.js';
+
+describe('what runs for a grant that ends', () => {
+  let folder: string;
+  let file: string;
+  let hub: ServedHub;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'grants-end-'));
+    file = join(folder, 'calls');
+    const long = { command: process.execPath, args: [fixtureServer('goes-on.mjs'), file] };
+    hub = await ServedHub.start({ servers: { long }, notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
+  });
+  afterAll(async () => {
+    await hub?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const ask = async (path: string, body?: JsonObject): Promise<JsonObject> =>
+    (await (await hub.request(`/api/v1/hub${path}`, { token: hub.ownerToken, body })).json()) as JsonObject;
+
+  it('is cancelled at its server, and every stream ends, within a second of the command', { tags: ['P-680'] }, async () => {
+    const [agent, tools] = [await hub.grant('--agent'), await hub.grant()];
+    const streams = await openAllStreams(hub, { agent: agent.token, tools: tools.token }, 'revoked');
+    const end = async (): Promise<number> => {
+      expect((await hub.run('grant', 'revoke', agent.id, tools.id)).ending).toBe(0);
+      return performance.now();
+    };
+    const late = await expectEndInTime([{ by: 'revoked', streams }], { end, file });
+    process.stdout.write(`Streams ended ${late.join(', ')} ms after the grant was revoked.\n`);
+    const { agents } = await ask('/agents');
+    expect(agents).toEqual([]);
+  });
+
+  it('ends as well when its time is over', { tags: ['P-680'] }, async () => {
+    const issue = async (door: string) =>
+      (await ask('/grants', { door, ttl_seconds: 4 })) as { token: string; grant: { expires_at: string } };
+    const [agent, tools] = [await issue('agent'), await issue('tools')];
+    const streams = await openAllStreams(hub, { agent: agent.token, tools: tools.token }, 'expired');
+    const leftMs = Date.parse(tools.grant.expires_at) - Date.now();
+    const over = performance.now() + leftMs;
+    await expectEndInTime([{ by: 'expired', streams }], { end: () => Promise.resolve(over), file });
+  });
+
+  it('asks nobody for approval any more, and a call that was answered meanwhile is not made', { tags: ['P-680'] }, async () => {
+    const { token, id } = await hub.grant();
+    const calling = hub.call('long', 'change', { by: 'asked' }, token);
+    await expect.poll(async () => (await ask('/approvals')).approvals).toHaveLength(1);
+    await hub.run('grant', 'revoke', id);
+    const { status, answer } = await calling;
+    expect([status, JSON.stringify(answer)]).toEqual([401, expect.stringContaining('was revoked')]);
+    expect((await ask('/approvals')).approvals).toEqual([]);
+    expect(readFileSync(file, 'utf8')).not.toContain('asked');
+  });
+});

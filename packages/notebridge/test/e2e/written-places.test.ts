@@ -1,0 +1,283 @@
+/** What a config names, and lies where code in a sandbox was given to write: not read, not started, not imported, not run. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { silentLogger } from '@notebridge/kit/logger';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConfigServers } from '../../src/assembly/config-servers.js';
+import { defaultConfig } from '../../src/config/config.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
+import { baseEnvironment } from '../../src/processes/base-environment.js';
+import { launchDetached } from '../../src/processes/browser-command.js';
+import { findTypeChecker } from '../../src/processes/type-checker-program.js';
+import { heedWritten, writtenBy } from '../../src/processes/written-rule.js';
+import { createWrittenFolders } from '../../src/state/trusted-folders.js';
+import { assertOutside } from '../../src/upstreams/assert-outside.js';
+import { Redactor } from '../../src/util/redactor.js';
+import { runProgram } from '../support/program.js';
+import { callSkills, faultOf, resultOf, useSkillsPlace } from '../support/skill-folders.js';
+import { fixtureConfig, fixtureServer, httpConfig, linesOf, openUpstreams } from '../support/upstreams.js';
+
+/** A namespace in which something can be mounted, where there can be one. */
+const mounting = [
+  ['unshare', '--mount'],
+  ['unshare', '--user', '--map-root-user', '--mount'],
+].find(([program = '', ...args]) => spawnSync(program, [...args, 'mount', '--bind', '/tmp', '/tmp']).status === 0);
+
+let base: string;
+/** What code was given to write to. */
+let given: string;
+let outside: string;
+let folders: string[];
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-written-')));
+  [given, outside] = [join(base, 'given'), join(base, 'outside')];
+  for (const folder of [given, outside]) mkdirSync(folder);
+  folders = [given];
+  heedWritten(base, () => folders);
+});
+afterEach(() => {
+  folders = [];
+  vi.unstubAllEnvs();
+  rmSync(base, { recursive: true, force: true });
+});
+
+function file(path: string, text = ''): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+/** By a link outside. */
+function linked(path: string): string {
+  const at = join(outside, `link-${path.split('/').at(-1)}`);
+  symlinkSync(path, at);
+  return at;
+}
+
+const server = { command: 'node', args: [] as string[], name: 'it' };
+const remedy = /code in a sandbox may write to ".*\/given".*notebridge grants files --withdraw .*\/given/;
+
+describe('a config', { tags: ['P-652'] }, () => {
+  const env = () => ({ HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') });
+  const load = (path: string, config: unknown = {}) => {
+    const named = path.startsWith('/') ? path : join(base, path);
+    file(named, JSON.stringify(config));
+    return loadConfig({ file: named, env: env() });
+  };
+  const keys = () => join(given, 'keys.json');
+  const cases: [string, () => Promise<unknown>][] = [
+    ['in the folder', () => load('given/mcp.json')],
+    ['below it', () => load('given/settings/mcp.json')],
+    [
+      'behind a link',
+      () => {
+        file(join(given, 'mcp.json'), '{}');
+        return loadConfig({ file: linked(join(given, 'mcp.json')), env: env() });
+      },
+    ],
+    [
+      'of the user’s own, whose folder is a link',
+      () => {
+        file(join(given, 'notebridge/mcp.json'), '{}');
+        symlinkSync(given, join(base, 'config'));
+        return loadConfig({ env: { ...env(), XDG_CONFIG_HOME: join(base, 'config') } });
+      },
+    ],
+    [
+      'that names keys there',
+      () =>
+        load('outside/mcp.json', {
+          notebridge: { exchange: [{ issuer: 'https://issuer.example', subject: 'a', keys: keys(), allow: ['*:*'] }] },
+        }),
+    ],
+    ['that names a certificate there', () => load('outside/mcp.json', { mcpServers: { it: { url: 'https://x.example', ca: keys() } } })],
+  ];
+  it.each(cases)('%s is not read', async (_, act) => {
+    await expect(act()).rejects.toMatchObject({ code: 'bad_config', message: expect.stringMatching(remedy) });
+  });
+});
+
+describe('a middleware module', { tags: ['P-652'] }, () => {
+  const source = 'globalThis.writtenRan = true; export default { onCallTool: (context, next) => next(context) }';
+  it.each([
+    ['in the folder', () => file(join(given, 'm.mjs'), source)],
+    ['behind a link', () => linked(file(join(given, 'm.mjs'), source))],
+  ])('%s is not imported', async (_, put) => {
+    await expect(loadMiddlewareModules([put()], outside)).rejects.toMatchObject({
+      code: 'bad_middleware',
+      message: expect.stringMatching(remedy),
+    });
+    expect(globalThis).not.toHaveProperty('writtenRan');
+  });
+});
+
+describe('a server', () => {
+  const starts: [string, () => Parameters<typeof assertOutside>[0]][] = [
+    ['its program', () => fixtureConfig('named.mjs', [], { command: file(join(given, 'server')) })],
+    ['its program, by a link', () => fixtureConfig('named.mjs', [], { command: linked(file(join(given, 'server'))) })],
+    ['its program, from its folder', () => fixtureConfig('named.mjs', [], { command: '../given/server', cwd: outside })],
+    ['its script', () => fixtureConfig('named.mjs', [], { ...server, args: [file(join(given, 'server.mjs'))] })],
+    ['its script, behind options', () => fixtureConfig('x', [], { ...server, args: ['--enable-source-maps', file(join(given, 's.mjs'))] })],
+    ['its script, by a link', () => fixtureConfig('x', [], { ...server, args: [linked(file(join(given, 's.mjs')))] })],
+    ['the folder of its script', () => fixtureConfig('x', [], { command: 'python3', args: [given] })],
+    [
+      'a module that it imports',
+      () => fixtureConfig('x', [], { ...server, args: ['--import', join(given, 'm.mjs'), fixtureServer('named.mjs')] }),
+    ],
+    ['a module, in one word', () => fixtureConfig('x', [], { ...server, args: [`--import=file://${join(given, 'm.mjs')}`, 'x.mjs'] })],
+    ['the project that uv runs', () => fixtureConfig('x', [], { command: 'uv', args: ['--directory', given, 'run', 'server.py'] })],
+    ['its working directory', () => fixtureConfig('x', [], { ...server, cwd: given })],
+    ['its working directory, by a link', () => fixtureConfig('x', [], { ...server, cwd: linked(given) })],
+    ['the certificate of its address', () => httpConfig('https://x.example', { ca: join(given, 'ca.pem') })],
+  ];
+  it.each(starts)('is not started with %s there', { tags: ['P-652'] }, (_, toConfig) => {
+    expect(() => assertOutside(toConfig())).toThrow(remedy);
+  });
+
+  it('gets such a folder as data', { tags: ['P-651'] }, () => {
+    expect(() => assertOutside(fixtureConfig('named.mjs', [given]))).not.toThrow();
+    expect(() => assertOutside(fixtureConfig('x', [], { command: 'npx', args: ['-y', 'server-filesystem', given] }))).not.toThrow();
+  });
+
+  it('that has crashed is not started again from what code has been given since', { tags: ['P-652'], timeout: 60_000 }, async () => {
+    folders = [];
+    const mark = join(base, 'has-run');
+    const script = file(join(given, 'server.mjs'), `import ${JSON.stringify(fixtureServer('calls.mjs'))};`);
+    const opened = openUpstreams([fixtureConfig('x', [], { args: [script, join(base, 'calls')] })]);
+    await opened.upstreams.start();
+    folders = [given];
+    file(script, `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(mark)}, 'ran\\n');`);
+    process.kill(opened.server().state.pid ?? expect.fail('it does not run'), 'SIGKILL');
+    await opened.until(() => opened.log.some((line) => remedy.test(line)));
+    await expect(opened.call('echo')).rejects.toMatchObject({ code: 'upstream_unavailable' });
+    expect(linesOf(mark)).toEqual([]);
+  });
+});
+
+describe('a program by its name', { tags: ['P-653'] }, () => {
+  it('is looked for outside alone: by servers and scripts, and by what opens a browser', async () => {
+    for (const name of ['node', 'python3', 'xdg-open']) file(join(given, 'bin', name));
+    mkdirSync(join(outside, 'bin'));
+    vi.stubEnv('PATH', `${join(given, 'bin')}:${join(outside, 'bin')}`);
+    expect(baseEnvironment().PATH).toBe(join(outside, 'bin'));
+    const child = launchDetached(['xdg-open', 'https://x.example'], { PATH: process.env.PATH });
+    await expect(new Promise((resolve) => child.once('error', resolve))).resolves.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('and so is the type checker', () => {
+    const at = join(given, 'node_modules/pyright');
+    file(join(at, 'package.json'), JSON.stringify({ name: 'pyright', version: '1.1.0' }));
+    file(join(at, 'langserver.index.js'));
+    mkdirSync(join(at, 'dist'));
+    const find = () => findTypeChecker({ configDir: given, path: '', cwd: outside, own: outside });
+    expect(find()).toBeUndefined();
+    folders = [];
+    expect(find()?.folder).toBe(at);
+  });
+});
+
+describe('a skill', { tags: ['P-652'] }, () => {
+  const place = useSkillsPlace();
+  const run = async () => {
+    await place.writeSkill('pdf');
+    await place.write('pdf/scripts/a.mjs', 'console.log("ran")');
+    return callSkills(place.serve(), 'run_skill_script', { skill_name: 'pdf', script_name: 'a' });
+  };
+
+  it('is not run from a trusted folder that code was given, or a folder in it, or by way of our scratch', async () => {
+    expect(resultOf(await run())).toMatchObject({ output: 'ran\n' });
+    for (const folder of [place.root, join(place.root, 'pdf'), place.base]) {
+      folders = [folder];
+      expect(faultOf(await run())).toMatchObject({
+        code: 'denied',
+        text: expect.stringMatching(/are not run: code in a sandbox may write/),
+      });
+    }
+    folders = [given];
+    vi.stubEnv('TMPDIR', given);
+    await expect(run().then((result) => Promise.reject(new Error(faultOf(result).text)))).rejects.toThrow(
+      /folder for temporary files.*TMPDIR/,
+    );
+  });
+});
+
+describe('notebridge grants files', { tags: ['P-654'] }, () => {
+  it('lists what was given, takes it back with a warning, and refuses what was not', async () => {
+    const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
+    const record = createWrittenFolders(join(base, 'state/notebridge'), { uid: process.getuid?.() });
+    await record.add(given);
+    await record.add(outside);
+    const grants = (...args: string[]) => runProgram(['grants', 'files', ...args], { env });
+    const listed = await grants();
+    expect([listed.ending, listed.stdout]).toEqual([0, expect.stringMatching(/\/given\n.*\/outside\n.*grants files --withdraw/)]);
+    const taken = await grants('--withdraw', given, '--json');
+    expect([taken.ending, taken.stderr]).toEqual([
+      0,
+      expect.stringMatching(/given counts as yours alone again.*what code has written.*Look at it first/),
+    ]);
+    expect(JSON.parse(taken.stdout)).toEqual({ folders: [outside] });
+    const wrong = await grants('--withdraw', given);
+    expect([wrong.ending, wrong.stderr]).toEqual([2, expect.stringMatching(/is none of the folders.*\/outside/s)]);
+    expect(record.folders).toEqual([outside]);
+  });
+});
+
+describe('a server without "cwd"', { tags: ['P-653'] }, () => {
+  it('begins in an empty folder of ours', async () => {
+    const noted = join(base, 'noted');
+    const script = `pwd > ${noted}; ls -A >> ${noted}; exec ${process.execPath} ${fixtureServer('calls.mjs')} ${join(base, 'calls')}`;
+    const config = { ...defaultConfig(outside), servers: [fixtureConfig('x', [], { command: '/bin/sh', args: ['-c', script] })] };
+    const parts = { logger: silentLogger, redactor: new Redactor(), serverInfo: { name: 'test', version: '1' }, env: {} };
+    const run = async (stateDir: string) => {
+      const servers = new ConfigServers({ ...parts, config, stateDir });
+      await servers.start();
+      expect(servers.get('it')?.state.status).toBe('running');
+      await servers.close();
+      return linesOf(noted);
+    };
+    expect(await run(join(base, 'state'))).toEqual([join(base, 'state/empty')]);
+    expect(statSync(join(base, 'state/empty')).mode & 0o777).toBe(0o500);
+    expect((await run('/dev/null/state'))[0]).toBe('/');
+  });
+});
+
+describe('the rule', { tags: ['P-650'] }, () => {
+  it('means what the system would find: links to links, what is above them, what is not there yet', () => {
+    symlinkSync(given, join(outside, 'one'));
+    symlinkSync('one/deep', join(outside, 'two'));
+    symlinkSync('two', join(outside, 'three'));
+    symlinkSync(outside, join(given, 'out'));
+    for (const path of ['three', 'three/x', 'two/../y', 'one/not/there', '../given', '../given/out/z'])
+      expect(writtenBy(`${outside}/${path}`), path).toBe(given);
+    for (const path of ['', 'four', '../given2', 'x/../../outside']) expect(writtenBy(`${outside}/${path}`), path).toBeUndefined();
+    symlinkSync('loop', join(outside, 'loop'));
+    expect(writtenBy(join(outside, 'loop/x'))).toBeUndefined();
+  });
+
+  it.skipIf(mounting === undefined)('knows a folder that is mounted under another name, and a part of it', () => {
+    mkdirSync(join(given, 'part'));
+    const rule = new URL('../../../kit/dist/find-written.js', import.meta.url).href;
+    const ask = `import { findWritten } from ${JSON.stringify(rule)};
+      console.log(JSON.stringify([${JSON.stringify(outside)}, ${JSON.stringify(base)}].map((path) => findWritten(path + '/x', [${JSON.stringify(given)}]) ?? null)));`;
+    for (const mounted of [given, join(given, 'part')]) {
+      const [program = '', ...args] = mounting ?? [];
+      const script = 'mount --bind "$1" "$2" && exec "$3" --input-type=module -e "$4"';
+      const said = execFileSync(program, [...args, 'sh', '-c', script, 'sh', mounted, outside, process.execPath, ask], {
+        encoding: 'utf8',
+      });
+      expect(JSON.parse(said)).toEqual([given, null]);
+    }
+  });
+
+  it('refuses everything where the record cannot be read', () => {
+    heedWritten(base, () => {
+      throw new Error('not readable');
+    });
+    expect(() => writtenBy(outside)).toThrow('not readable');
+  });
+});

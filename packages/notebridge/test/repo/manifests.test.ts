@@ -1,0 +1,57 @@
+// @module-tag P-124
+
+import type { JsonObject } from '@notebridge/kit/json';
+import { describe, expect, it } from 'vitest';
+import { containersOf, manifestsOf, podsOf } from '../support/manifests.js';
+
+const pods = ['kubernetes/one-pod.yaml', 'kubernetes/two-pods.yaml'];
+
+describe('the manifests of deploy/', () => {
+  it.each(pods)('no container of %s is root, may become it, writes to its image or holds a token of the cluster', (file) => {
+    const specs = podsOf(manifestsOf(file));
+    expect(specs.length).toBeGreaterThan(0);
+    for (const spec of specs) {
+      expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
+      expect(spec).not.toMatchObject({ shareProcessNamespace: true });
+      // What it does to a volume of the hub: chart.test.ts.
+      if (containersOf(spec).some(({ image }) => image === 'notebridge-hub'))
+        expect(spec).toMatchObject({ securityContext: { fsGroupChangePolicy: 'OnRootMismatch' } });
+      for (const container of containersOf(spec)) {
+        const { securityContext } = container;
+        expect(securityContext, container.name).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    }
+  });
+
+  it.each(pods)("the Jupyter of %s reads its grant and cannot write it, and sees nothing of the hub's state and config", (file) => {
+    const containers = podsOf(manifestsOf(file)).flatMap(containersOf);
+    const jupyter = containers.filter(({ name }) => name === 'jupyter');
+    expect(jupyter).toHaveLength(1);
+    const mounts = Object.fromEntries(jupyter.flatMap(({ volumeMounts }) => volumeMounts.map((mount) => [mount.name, mount])));
+    expect(mounts.grant).toEqual({ name: 'grant', mountPath: '/run/notebridge', readOnly: true });
+    for (const name of ['state', 'config', 'keys', 'service-account']) expect(mounts).not.toHaveProperty(name);
+    expect(JSON.stringify(jupyter)).not.toMatch(/secret|--host/i);
+  });
+
+  it('two-pods.yaml lets Jupyter reach the port of the hub and the names of the cluster, and the hub nothing', () => {
+    const policies = manifestsOf('kubernetes/two-pods.yaml').filter(({ kind }) => kind === 'NetworkPolicy');
+    const specs = Object.fromEntries(policies.map(({ metadata, spec }) => [(metadata as JsonObject).name, spec as JsonObject]));
+    const both = ['Ingress', 'Egress'];
+    const pod = (name: string) => ({ podSelector: { matchLabels: { 'app.kubernetes.io/name': name } } });
+    const hubPort = [{ protocol: 'TCP', port: 8765 }];
+    expect(specs.nothing).toEqual({ podSelector: {}, policyTypes: both });
+    expect(specs.hub).toEqual({
+      ...pod('notebridge-hub'),
+      policyTypes: both,
+      ingress: [{ from: [pod('notebridge-jupyter')], ports: hubPort }],
+      egress: [],
+    });
+    expect(specs.jupyter).toMatchObject({ policyTypes: both, ingress: [], egress: [{ to: [pod('notebridge-hub')], ports: hubPort }, {}] });
+    const egress = specs.jupyter?.egress as { ports: { port: number }[] }[];
+    expect(egress.slice(1).flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53]);
+  });
+});
