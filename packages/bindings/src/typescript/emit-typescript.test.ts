@@ -22,7 +22,7 @@ function faultsIn({ files }: GeneratedFiles, use = ''): string[] {
 }
 
 describe('emitTypeScript', () => {
-  it('types arguments and results, and code that gets them wrong does not compile', async () => {
+  it('types arguments and results, and code that gets them wrong does not compile', { tags: ['deep'] }, async () => {
     const edit = tool(
       'edit_file',
       {
@@ -160,7 +160,7 @@ describe('emitTypeScript', () => {
       '\u2028\u2029\u202e\u0000\r\n*/',
       '@remarks {@link x} ```ts',
       '\ud800',
-      '*'.repeat(50) + '/',
+      `${'*'.repeat(50)}/`,
       'a\n*/\nb',
     ];
     const tools = texts.map((text, at) =>

@@ -66,7 +66,7 @@ describe('with nothing unsaved here', () => {
     expect(store.document.get('a').cell.changedBy).toMatchObject({ name: 'Another program' });
   });
 
-  it('does nothing when only the layout of the file has changed, and does not write it back', async () => {
+  it('does nothing when only the layout of the file has changed, and does not write it back', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     const { version } = store.document;
     const text = JSON.stringify(JSON.parse(await readFile(store.path, 'utf8')));
@@ -94,7 +94,7 @@ describe('with nothing unsaved here', () => {
     expect(sourceOf(store, 'a')).toBe('a = 2');
   });
 
-  it('takes over a file that was put in its place by a rename', async () => {
+  it('takes over a file that was put in its place by a rename', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     const text = (await readFile(store.path, 'utf8')).replace('a = 1', 'a = 3');
     await writeFile(`${store.path}.new`, text);
@@ -158,7 +158,7 @@ describe('with unsaved changes here', () => {
     await expect(store.resolve('mine')).rejects.toMatchObject({ code: 'no_conflict' });
   });
 
-  it('lets a conflict go when the other program takes its change back', async () => {
+  it('lets a conflict go when the other program takes its change back', { tags: ['deep'] }, async () => {
     const store = await openLetters({ timing: slow });
     const before = await readFile(store.path, 'utf8');
     store.document.update('a', 'a = "mine"', { by: ann });
@@ -186,7 +186,7 @@ describe('with unsaved changes here', () => {
 });
 
 describe('a file that is gone', () => {
-  it('is a conflict; kept here, it is written again', async () => {
+  it('is a conflict; kept here, it is written again', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     await rm(store.path);
     await stateOf(store, 'conflict');
@@ -245,7 +245,7 @@ describe('a file that is gone', () => {
 });
 
 describe('a file that becomes unreadable', () => {
-  it('is a conflict that only the mended file or the version here can end', async () => {
+  it('is a conflict that only the mended file or the version here can end', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     const text = await readFile(store.path, 'utf8');
     await writeFile(store.path, '<<<<<<< HEAD\n');

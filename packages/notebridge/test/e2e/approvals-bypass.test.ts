@@ -127,7 +127,7 @@ said
 `;
 
 describe('code that an agent runs', () => {
-  for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern')) {
+  for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'HTTP, modern')) {
     it.each(cells)(
       'code at $name is told by a code that nobody approved its call; what only reads is made',
       { tags: [...tags, 'P-427'] },
@@ -140,46 +140,47 @@ describe('code that an agent runs', () => {
     );
   }
 
-  it.each(['legacy', 'modern'] as const)(
-    'has the person at its %s agent asked, who may approve for the session, that of later executions too',
-    { tags: ['P-427'] },
-    async (era) => {
-      await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--code-mode', ...none] });
-      const asked: Asked[] = [];
-      const answers = [{ action: 'decline' }, { action: 'accept', content: { decision: 'session' } }];
-      const agent = await openAtHub(hub, {
-        era,
-        answer: (question) => {
-          asked.push(question);
-          return answers.shift() ?? { action: 'decline' };
-        },
-      });
-      try {
-        expect(await agent.call('execute_code', { code })).toMatch(/not_approved.*made/s);
-        expect(await agent.call('execute_code', { code })).toMatch(/made.*made/s);
-        expect(asked.map(({ params }) => params.message)).toHaveLength(2);
-        expect(String(asked[0]?.params.message)).toMatch(/For: code that an agent that calls itself "asked" runs, with the grant d_/);
-        expect(calls()).toEqual([
-          ['read', {}],
-          ['add', { n: 1 }],
-          ['read', {}],
-          ['add', { n: 0 }],
-          ['add', { n: 1 }],
-        ]);
-        const lines = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8')
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as JsonObject);
-        const [first] = lines.filter(({ tool }) => tool === 'execute_code');
-        const nested = lines.filter(({ parent }) => parent === first?.call_id);
-        expect(nested.map(({ tool, outcome, approved_by }) => [tool, outcome, approved_by])).toEqual([
-          ['read', 'ok', undefined],
-          ['add', 'not_approved', undefined],
-          ['add', 'ok', 'elicitation'],
-        ]);
-      } finally {
-        await agent.close();
-      }
-    },
-  );
+  for (const { cells, tags } of coreAndDeep(['legacy', 'modern'] as const, (era) => era === 'legacy'))
+    it.each(cells)(
+      'has the person at its %s agent asked, who may approve for the session, that of later executions too',
+      { tags: [...tags, 'P-427'] },
+      async (era) => {
+        await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--code-mode', ...none] });
+        const asked: Asked[] = [];
+        const answers = [{ action: 'decline' }, { action: 'accept', content: { decision: 'session' } }];
+        const agent = await openAtHub(hub, {
+          era,
+          answer: (question) => {
+            asked.push(question);
+            return answers.shift() ?? { action: 'decline' };
+          },
+        });
+        try {
+          expect(await agent.call('execute_code', { code })).toMatch(/not_approved.*made/s);
+          expect(await agent.call('execute_code', { code })).toMatch(/made.*made/s);
+          expect(asked.map(({ params }) => params.message)).toHaveLength(2);
+          expect(String(asked[0]?.params.message)).toMatch(/For: code that an agent that calls itself "asked" runs, with the grant d_/);
+          expect(calls()).toEqual([
+            ['read', {}],
+            ['add', { n: 1 }],
+            ['read', {}],
+            ['add', { n: 0 }],
+            ['add', { n: 1 }],
+          ]);
+          const lines = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8')
+            .trim()
+            .split('\n')
+            .map((line) => JSON.parse(line) as JsonObject);
+          const [first] = lines.filter(({ tool }) => tool === 'execute_code');
+          const nested = lines.filter(({ parent }) => parent === first?.call_id);
+          expect(nested.map(({ tool, outcome, approved_by }) => [tool, outcome, approved_by])).toEqual([
+            ['read', 'ok', undefined],
+            ['add', 'not_approved', undefined],
+            ['add', 'ok', 'elicitation'],
+          ]);
+        } finally {
+          await agent.close();
+        }
+      },
+    );
 });

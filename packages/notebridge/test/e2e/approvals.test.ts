@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Asked, type AskedAgent, openAtHub, openOnStdio } from '../support/asked-agent.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { programFile } from '../support/program.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -49,6 +50,7 @@ async function waiting(hub: ServedHub, count = 1): Promise<Waiting[]> {
 }
 
 describe.each(['legacy', 'modern'] as const)('an agent of the %s era', (era) => {
+  const inCore = era === 'legacy' ? 'stdio' : 'HTTP';
   const doors: Record<string, (answer: (asked: Asked) => JsonObject) => Promise<AskedAgent & { hub?: ServedHub }>> = {
     stdio: (answer) => openOnStdio(shop({ approve: 'destructive' }), { era, answer }),
     HTTP: async (answer) => {
@@ -62,64 +64,66 @@ describe.each(['legacy', 'modern'] as const)('an agent of the %s era', (era) => 
     },
   };
 
-  it.each(Object.keys(doors))(
-    'a person at %s is asked before what may destroy something, and only then',
-    { tags: ['P-421'] },
-    async (door) => {
-      const answers: JsonObject[] = [{ action: 'decline' }, accept('once'), { action: 'cancel' }, accept('nonsense'), accept('session')];
-      const agent = await (doors[door] as (typeof doors)[string])(() => answers.shift() ?? { action: 'decline' });
+  for (const { cells, tags } of coreAndDeep(Object.keys(doors), (door) => door === inCore))
+    it.each(cells)(
+      'a person at %s is asked before what may destroy something, and only then',
+      { tags: [...tags, 'P-421'] },
+      async (door) => {
+        const answers: JsonObject[] = [{ action: 'decline' }, accept('once'), { action: 'cancel' }, accept('nonsense'), accept('session')];
+        const agent = await (doors[door] as (typeof doors)[string])(() => answers.shift() ?? { action: 'decline' });
+        try {
+          expect(await agent.call('shop__read')).toBe('read done');
+          expect(await agent.call('shop__add', { n: 1 })).toBe('add done');
+          expect(await agent.call('shop__odd')).toBe('odd done');
+          expect(agent.asked).toEqual([]);
+          await expect(agent.call('shop__remove', { id: 7 })).rejects.toThrow('the person who was asked declined');
+          expect(await agent.call('shop__remove', { id: 7 })).toBe('remove done');
+          await expect(agent.call('shop__plain')).rejects.toThrow('declined');
+          await expect(agent.call('shop__plain')).rejects.toThrow('declined');
+          expect(await agent.call('shop__plain', { all: true })).toBe('plain done');
+          // For this session: not asked again, but for another tool.
+          expect(await agent.call('shop__plain', { all: false })).toBe('plain done');
+          await expect(agent.call('shop__remove', { id: 8 })).rejects.toThrow('declined');
+          expect(agent.asked).toHaveLength(6);
+          const [first] = agent.asked;
+          expect(first).toMatchObject({ method: 'elicitation/create', params: { requestedSchema: { required: ['decision'] } } });
+          const text = String(first?.params.message);
+          for (const part of ['Server: "shop"', 'Tool: "remove"', '"id": 7', 'an agent that calls itself "asked"', 'your own rights'])
+            expect(text).toContain(part);
+          expect(calls()).toEqual([
+            ['read', {}],
+            ['add', { n: 1 }],
+            ['odd', {}],
+            ['remove', { id: 7 }],
+            ['plain', { all: true }],
+            ['plain', { all: false }],
+          ]);
+        } finally {
+          await agent.close();
+        }
+      },
+    );
+});
+
+for (const { cells, tags } of coreAndDeep(['legacy', 'modern'] as const, (era) => era === 'legacy'))
+  it.each(cells)(
+    'an agent of the %s era that shows no forms is told that its call waits for the owner',
+    { tags: [...tags, 'P-489'] },
+    async (era) => {
+      await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
+      const told: (string | undefined)[] = [];
+      const agent = await openAtHub(hub, { era, capabilities: {}, onProgress: (message) => told.push(message) });
       try {
-        expect(await agent.call('shop__read')).toBe('read done');
-        expect(await agent.call('shop__add', { n: 1 })).toBe('add done');
-        expect(await agent.call('shop__odd')).toBe('odd done');
-        expect(agent.asked).toEqual([]);
-        await expect(agent.call('shop__remove', { id: 7 })).rejects.toThrow('the person who was asked declined');
-        expect(await agent.call('shop__remove', { id: 7 })).toBe('remove done');
-        await expect(agent.call('shop__plain')).rejects.toThrow('declined');
-        await expect(agent.call('shop__plain')).rejects.toThrow('declined');
-        expect(await agent.call('shop__plain', { all: true })).toBe('plain done');
-        // For this session: not asked again, but for another tool.
-        expect(await agent.call('shop__plain', { all: false })).toBe('plain done');
-        await expect(agent.call('shop__remove', { id: 8 })).rejects.toThrow('declined');
-        expect(agent.asked).toHaveLength(6);
-        const [first] = agent.asked;
-        expect(first).toMatchObject({ method: 'elicitation/create', params: { requestedSchema: { required: ['decision'] } } });
-        const text = String(first?.params.message);
-        for (const part of ['Server: "shop"', 'Tool: "remove"', '"id": 7', 'an agent that calls itself "asked"', 'your own rights'])
-          expect(text).toContain(part);
-        expect(calls()).toEqual([
-          ['read', {}],
-          ['add', { n: 1 }],
-          ['odd', {}],
-          ['remove', { id: 7 }],
-          ['plain', { all: true }],
-          ['plain', { all: false }],
-        ]);
+        const calling = agent.call('shop__add', { n: 1 });
+        const [first] = await waiting(hub);
+        await expect.poll(() => told).toEqual(['Waits for the owner of the hub to approve it: notebridge approvals']);
+        await hub.run('approvals', '--approve', String(first?.id));
+        expect(await calling).toBe('add done');
       } finally {
         await agent.close();
       }
     },
   );
-});
-
-it.each(['legacy', 'modern'] as const)(
-  'an agent of the %s era that shows no forms is told that its call waits for the owner',
-  { tags: ['P-489'] },
-  async (era) => {
-    await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
-    const told: (string | undefined)[] = [];
-    const agent = await openAtHub(hub, { era, capabilities: {}, onProgress: (message) => told.push(message) });
-    try {
-      const calling = agent.call('shop__add', { n: 1 });
-      const [first] = await waiting(hub);
-      await expect.poll(() => told).toEqual(['Waits for the owner of the hub to approve it: notebridge approvals']);
-      await hub.run('approvals', '--approve', String(first?.id));
-      expect(await calling).toBe('add done');
-    } finally {
-      await agent.close();
-    }
-  },
-);
 
 describe('code that calls over HTTP', () => {
   const issue = async (hub: ServedHub, ...terms: string[]): Promise<string> => (await hub.run('grant', ...terms)).stdout.trim();
@@ -171,7 +175,7 @@ describe('code that calls over HTTP', () => {
   });
 
   it('may be approved for its session, is asked anew after it failed, and shows nobody but the owner what waits', {
-    tags: ['P-422'],
+    tags: ['deep', 'P-422'],
   }, async () => {
     await using hub = await ServedHub.start({
       servers: shop({ approve: 'listed', tools: { approve: ['re*'] } }),

@@ -113,7 +113,7 @@ describe('the type checker, attacked by code', () => {
     expect(checkers().length).toBeGreaterThan(before);
   });
 
-  it('a checker that is killed is started again', { tags: ['P-455'], timeout: slow }, async () => {
+  it('a checker that is killed is started again', { tags: ['deep', 'P-455'], timeout: slow }, async () => {
     const killed = pid();
     process.kill(killed, 'SIGKILL');
     expect(await other.execute({ code: `${imports}len(await echo(message="a"))` })).toMatchObject({ status: 'ok', calls: 1 });

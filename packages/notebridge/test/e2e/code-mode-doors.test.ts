@@ -67,7 +67,7 @@ total`;
       expect(names).toEqual(['a', 'b', 'c'].map((name) => [`${name}.txt`, [name.repeat(10)]]));
     });
 
-    it('keeps variables for the next call', { tags: ['P-388'] }, async () => {
+    it('keeps variables for the next call', { tags: ['deep', 'P-388'] }, async () => {
       const first = await agent.execute({ code: 'kept = 7', ...(hasSession ? {} : { session: 'new' }) });
       const again = hasSession ? {} : { session: first.session };
       expect(await agent.execute({ code: 'kept * 6', ...again })).toMatchObject({ status: 'ok', result: '42' });

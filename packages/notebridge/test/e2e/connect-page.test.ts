@@ -107,7 +107,7 @@ describe('the page /connect', () => {
 
   it('says that a page was opened and has not dialled; a browser that looks at it is not why', {
     ...drivesBrowser,
-    tags: ['P-319'],
+    tags: ['deep', 'P-319'],
   }, async ({ skip }) => {
     skip(browser === undefined, 'no Chromium on this machine');
     await using program = await Program.open({ env: { NOTEBRIDGE_NO_BROWSER: '', BROWSER: 'true' } });

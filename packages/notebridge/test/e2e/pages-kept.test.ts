@@ -105,7 +105,7 @@ describe('the slots of pages', () => {
     expect(await visit(await servers.open(), token)).not.toBe('');
   });
 
-  it('are 200 at once, each with its own page, and all of them come back', { tags: ['P-290'], timeout: 120_000 }, async () => {
+  it('are 200 at once, each with its own page, and all of them come back', { tags: ['deep', 'P-290'], timeout: 120_000 }, async () => {
     const first = await servers.open();
     const notebooks = await Promise.all(Array.from({ length: 200 }, (_, index) => first.open(ownPage(`p${index}`))));
     const answer = (index: number) => (request: JsonObject) =>
