@@ -15,6 +15,8 @@ let hub: ServedHub;
 beforeAll(async () => {
   const servers = { changing, values, hidden: { ...changing, expose: 'none' }, lazy: { ...changing, lazy: true } };
   hub = await ServedHub.start({ servers, args: ['--notebook', 'none'] });
+  // An archive holds what is known by then.
+  await hub.call('changing', 'first', {}, hub.ownerToken);
 });
 afterAll(() => hub[Symbol.asyncDispose]());
 
