@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { stateDir } from '../../assembly/state-dir.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { writeHubFile } from '../../identity/hub-file.js';
 import { ensureOwnerToken, proveOwner } from '../../identity/owner-token.js';
 import { findHub } from './open-source.js';
