@@ -1,3 +1,5 @@
+/** Comparing a word with more than these takes longer than it is worth. */
+const mostCompared = 2000;
 /** Longer words are never a typing error, and would cost time in proportion to their square. */
 const longestWord = 64;
 
@@ -8,17 +10,19 @@ const longestWord = 64;
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const wanted = fold(word);
   let best: { candidate: string; slips: number } | undefined;
-  for (const candidate of candidates) {
+  const compared = candidates.slice(0, mostCompared);
+  for (const candidate of compared) {
     const slips = slipsBetween(wanted, fold(candidate));
     if (slips <= Math.max(1, Math.floor(wanted.length / 3)) && slips < (best?.slips ?? Infinity)) best = { candidate, slips };
   }
-  return best?.candidate ?? candidates.find((candidate) => wanted.length >= 3 && fold(candidate).startsWith(wanted));
+  return best?.candidate ?? compared.find((candidate) => wanted.length >= 3 && fold(candidate).startsWith(wanted));
 }
 
 /** The candidates most like a word, best first, where half of a candidate's letters may differ: for lists of what there is. */
 export function nearest(word: string, candidates: readonly string[], count: number): string[] {
   const wanted = word.slice(0, longestWord).toLowerCase();
   return candidates
+    .slice(0, mostCompared)
     .map((candidate) => ({ candidate, slips: slipsBetween(wanted, candidate.slice(0, longestWord).toLowerCase()) }))
     .filter(({ candidate, slips }) => slips <= Math.max(2, Math.ceil(candidate.length / 2)))
     .sort((a, b) => a.slips - b.slips)

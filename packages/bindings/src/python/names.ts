@@ -29,11 +29,11 @@ export function assignNames(
     if (group === undefined) groups.set(key, [each]);
     else group.push(each);
   }
+  const owners = new Map([...groups].map(([key, group]) => [key, ownerOf(group)]));
   const taken = new Set(groups.keys());
   return wishes.map(({ wire, wish }) => {
     if (wish === undefined) return { wire, python: unique(`${kind}_`, wire, taken, keyOf) };
-    const owner = ownerOf(groups.get(keyOf(wish)) ?? []);
-    if (owner === wire) return { wire, python: wish };
+    if (owners.get(keyOf(wish)) === wire) return { wire, python: wish };
     return { wire, python: unique(`${wish}_`, wire, taken, keyOf) };
   });
 }

@@ -1,3 +1,4 @@
+import { largestOf } from '@notebridge/kit/long-lists';
 import type { NamedServer } from './bound-names.js';
 import { summaryOf } from './docstrings.js';
 import { docText, showInvisible } from './literals.js';
@@ -76,7 +77,7 @@ export function aliases(servers: readonly NamedServer[]): string {
 }
 
 function table(rows: readonly (readonly [name: string, about: string])[]): string {
-  const width = Math.min(32, Math.max(...rows.map(([name]) => name.length)));
+  const width = Math.min(32, largestOf(rows.map(([name]) => name.length)));
   return rows.map(([name, about]) => `    ${name.padEnd(width)}  ${showInvisible(about).replaceAll('\n', ' ')}`.trimEnd()).join('\n');
 }
 

@@ -28,7 +28,8 @@ export function toParameters(inputSchema: unknown, types: PythonTypes, names: Mo
   const required = requiredOf(root);
   const properties = propertiesOf(root);
   // What is required and not described is asked for all the same.
-  const undescribed = [...required].filter((name) => !properties.some(([each]) => each === name));
+  const described = new Set(properties.map(([name]) => name));
+  const undescribed = [...required].filter((name) => !described.has(name));
   const all: [string, unknown][] = [...properties, ...undescribed.map((name): [string, unknown] => [name, true])];
   const named = assignNames(
     all.map(([name]) => name),
@@ -53,7 +54,11 @@ function rootOf(inputSchema: unknown, types: PythonTypes): JsonObject {
   if (choices === undefined) return root;
   const objects = choices.map((choice) => (isJsonObject(choice) ? types.schemas.joined(choice) : {}));
   const properties = new Map<string, unknown[]>();
-  for (const [name, schema] of [root, ...objects].flatMap(propertiesOf)) properties.set(name, [...(properties.get(name) ?? []), schema]);
+  for (const [name, schema] of [root, ...objects].flatMap(propertiesOf)) {
+    const schemas = properties.get(name);
+    if (schemas === undefined) properties.set(name, [schema]);
+    else schemas.push(schema);
+  }
   const [first = new Set<string>(), ...more] = objects.map(requiredOf);
   const required = [...first].filter((name) => more.every((each) => each.has(name)));
   return {

@@ -1,4 +1,5 @@
 import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { docText, isBroken, pythonString } from './literals.js';
 import type { ModuleNames } from './module-names.js';
 import { isIdentifier } from './names.js';
@@ -9,7 +10,7 @@ export type Direction = 'argument' | 'result';
 
 const maxDepth = 16;
 const maxDefinitions = 400;
-/** Schemas looked at for one document: references within choices can multiply without end. */
+/** Schemas looked at for one document: references, within choices too, can multiply without end. */
 const maxVisits = 20_000;
 const maxMembers = 40;
 const maxLiterals = 200;
@@ -62,6 +63,8 @@ export class PythonTypes {
     if (typeof $ref === 'string' && !allOf && !Object.keys(rest).some(isTelling)) return this.#reference($ref, depth);
     if (typeof $ref === 'string' || Array.isArray(allOf)) {
       const joined = this.#schemas.joined(schema);
+      // What it refers to may be as large as the document, and referred to as often.
+      this.#visits += propertiesOf(joined).length;
       // A cycle of references alone says nothing.
       return this.#membersOf({ ...joined, $ref: undefined, allOf: undefined }, hint, depth + 1);
     }
@@ -99,7 +102,7 @@ export class PythonTypes {
     const members: string[] = [];
     for (const choice of choices.slice(0, maxMembers)) {
       const schema = isBaseTelling && isJsonObject(choice) ? { allOf: [base, choice] } : choice;
-      members.push(...this.#members(schema, hint, depth + 1));
+      appendAll(members, this.#members(schema, hint, depth + 1));
     }
     return choices.length > maxMembers ? this.#any() : members;
   }
@@ -114,7 +117,7 @@ export class PythonTypes {
       if (typeof value === 'string') texts.push(pythonString(value));
       else if (typeof value === 'boolean') texts.push(value ? 'True' : 'False');
       else if (Number.isSafeInteger(value)) texts.push(String(value === 0 ? 0 : value));
-      else others.push(...this.#typeOfValue(value));
+      else appendAll(others, this.#typeOfValue(value));
     }
     const members = [...(texts.length > 0 ? [literal([...new Set(texts)].join(', '))] : []), ...others];
     return members.length > 0 ? members : this.#any();

@@ -7,6 +7,7 @@ const maxJoined = 200;
 /** The schemas of one document: follows references, and joins what `allOf` says apart. Wrong schemas count as "anything". */
 export class Schemas {
   readonly #root: unknown;
+  #anchors: ReadonlyMap<unknown, JsonObject> | undefined;
 
   constructor(root: unknown) {
     this.#root = root;
@@ -30,7 +31,7 @@ export class Schemas {
   joined(schema: JsonObject): JsonObject {
     const parts: JsonObject[] = [];
     this.#collect(schema, parts, new Set());
-    return parts.reduce(join, {});
+    return joinAll(parts);
   }
 
   #collect(schema: unknown, parts: JsonObject[], seen: Set<unknown>): void {
@@ -44,14 +45,20 @@ export class Schemas {
   }
 
   #anchored(name: string): unknown {
-    for (const key of ['$defs', 'definitions']) {
-      const definitions = isJsonObject(this.#root) ? this.#root[key] : undefined;
-      if (!isJsonObject(definitions)) continue;
-      const found = Object.values(definitions).find((each) => isJsonObject(each) && each.$anchor === name);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    this.#anchors ??= anchorsOf(this.#root);
+    return this.#anchors.get(name);
   }
+}
+
+/** Of several with one name the first. */
+function anchorsOf(root: unknown): Map<unknown, JsonObject> {
+  const found = new Map<unknown, JsonObject>();
+  for (const key of ['$defs', 'definitions']) {
+    const definitions = isJsonObject(root) ? root[key] : undefined;
+    if (!isJsonObject(definitions)) continue;
+    for (const each of Object.values(definitions)) if (isJsonObject(each) && !found.has(each.$anchor)) found.set(each.$anchor, each);
+  }
+  return found;
 }
 
 /** The members of an object, in the order in which the schema names them. Wrong members count as "anything". */
@@ -63,21 +70,28 @@ export function requiredOf(schema: JsonObject): Set<string> {
   return new Set(Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : []);
 }
 
-/** A schema that holds if both hold, as far as types go. */
-function join(first: JsonObject, second: JsonObject): JsonObject {
-  const result: JsonObject = { ...first, ...second };
-  if (isJsonObject(first.properties) && isJsonObject(second.properties)) {
-    const both = new Map(Object.entries(first.properties));
-    for (const [name, schema] of Object.entries(second.properties)) both.set(name, joinMembers(both.get(name), schema));
-    result.properties = Object.fromEntries(both);
-  }
-  if (Array.isArray(first.required) && Array.isArray(second.required))
-    result.required = [...new Set([...first.required, ...second.required])];
-  if (first.additionalProperties === false) result.additionalProperties = false;
-  for (const key of ['anyOf', 'oneOf']) {
+/** A schema that holds if all hold, as far as types go. Lists and members are copied once, however many parts there are. */
+function joinAll(parts: readonly JsonObject[]): JsonObject {
+  const result: JsonObject = {};
+  let properties: Map<string, unknown> | undefined;
+  let required: Set<unknown> | undefined;
+  for (const part of parts) {
     // Both choices hold; the types of one of them are as near as Python comes.
-    if (Array.isArray(first[key]) && Array.isArray(second[key])) result[key] = first[key];
+    const kept = ['anyOf', 'oneOf'].filter((key) => Array.isArray(result[key]) && Array.isArray(part[key]));
+    const first = Object.fromEntries(kept.map((key) => [key, result[key]]));
+    const isClosed = result.additionalProperties === false;
+    Object.assign(result, part, first, isClosed && { additionalProperties: false });
+    if (isJsonObject(part.properties)) {
+      properties ??= new Map();
+      for (const [name, schema] of Object.entries(part.properties)) properties.set(name, joinMembers(properties.get(name), schema));
+    }
+    if (Array.isArray(part.required)) {
+      required ??= new Set();
+      for (const name of part.required) required.add(name);
+    }
   }
+  if (properties !== undefined) result.properties = Object.fromEntries(properties);
+  if (required !== undefined) result.required = [...required];
   return result;
 }
 

@@ -39,6 +39,8 @@ class Cleaner {
   readonly #prefix: string;
   /** The definition of each target. */
   readonly #names = new Map<unknown, string>();
+  /** Of definitions that wish the same name. */
+  readonly #lastNumbers = new Map<string, number>();
   /** Definitions under way, since the last object or array: one that leads to itself without any says nothing. */
   #bare = new Set<unknown>();
   #nodes = 0;
@@ -94,11 +96,12 @@ class Cleaner {
     const rest = [...patterns, ...(isJsonObject(additionalProperties) ? [additionalProperties] : [])];
     // A signature for all other names must hold for the named ones too: with any of these it says nothing.
     const others = own.length === 0 && rest.length === 1 && additionalProperties !== true ? this.clean(rest[0], depth + 1) : true;
+    const names = new Set(own.map(([name]) => name));
     const isMap = own.length === 0 && additionalProperties !== false;
     return {
       type: 'object',
       properties: Object.fromEntries(own.map(([name, value]) => [name, this.clean(value, depth + 1)])),
-      required: Array.isArray(required) ? required.filter((name) => typeof name === 'string' && own.some(([key]) => key === name)) : [],
+      required: Array.isArray(required) ? required.filter((name) => names.has(name)) : [],
       additionalProperties: isOpen || rest.length > 0 || isMap ? others : false,
     };
   }
@@ -134,7 +137,9 @@ class Cleaner {
     if (known !== undefined) return known;
     const stem = `${this.#prefix}${wish}`;
     let name = stem;
-    for (let number = 2; Object.hasOwn(this.definitions, name); number++) name = `${stem}${number}`;
+    let number = this.#lastNumbers.get(stem) ?? 1;
+    while (Object.hasOwn(this.definitions, name)) name = `${stem}${++number}`;
+    this.#lastNumbers.set(stem, number);
     this.#names.set(target, name);
     // Its name stands before it is made: it may lead to itself.
     this.definitions[name] = {};

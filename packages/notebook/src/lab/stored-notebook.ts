@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import { isSameCell } from '../host/merge.js';
 import { isSameNotebook, SyncedNotebook } from '../host/synced-notebook.js';
@@ -106,7 +107,7 @@ export class StoredNotebook implements NotebookSource {
     this.#timer = undefined;
     if (!this.#synced.isDirty) return;
     const changes = await this.#takeIn();
-    if (this.#synced.isDirty) changes.push(...(await this.#write()));
+    if (this.#synced.isDirty) appendAll(changes, await this.#write());
     if (changes.length > 0) throw this.#changed(changes);
   }
 

@@ -1,3 +1,4 @@
+import { appendAll } from '@notebridge/kit/long-lists';
 import type { DisplayDataOutput, ExecuteResultOutput, Output } from '../kernel/kernel.js';
 import { defaultOutputLimits, fitBundle, fitError, LeftOut, type OutputLimits, valueBytes } from './output-budget.js';
 import { sortTop } from './outputs.js';
@@ -65,7 +66,11 @@ export class OutputLog {
       this.#richBytes += valueBytes(next) - valueBytes(before);
       edits.push({ type: 'setOutput', index, output: next });
     }
-    for (const [what, size] of missing) edits.push(...this.#leaveOut((record) => record.addPart(what, size)));
+    for (const [what, size] of missing)
+      appendAll(
+        edits,
+        this.#leaveOut((record) => record.addPart(what, size)),
+      );
     return edits;
   }
 
@@ -109,7 +114,11 @@ export class OutputLog {
     this.#richBytes += bytes;
     const isEmpty = missing.length > 0 && Object.keys(bundle).length === 0;
     const edits = isEmpty ? [] : [this.#add({ ...output, data: bundle })];
-    for (const [what, size] of missing) edits.push(...this.#leaveOut((record) => record.addPart(what, size)));
+    for (const [what, size] of missing)
+      appendAll(
+        edits,
+        this.#leaveOut((record) => record.addPart(what, size)),
+      );
     return edits;
   }
 

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
+import { largestOf } from '@notebridge/kit/long-lists';
 import { findBoundBelow, firstFileFd, infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
 import { createControlGroups } from './control-groups.js';
 import { inheritedDescriptors } from './descriptors.js';
@@ -56,8 +57,14 @@ function write(child: SandboxedProcess['child'], fd: number, data: Buffer | stri
 function spawnClean([command, ...args]: [string, ...string[]], ours: number): SandboxedProcess['child'] {
   const leaking = inheritedDescriptors().filter((fd) => fd >= ours);
   // `ignore` leaves a descriptor from 3 on as it is; a pipe takes its place.
-  const stdio = Array.from({ length: Math.max(ours, ...leaking.map((fd) => fd + 1)) }, (_, fd) =>
-    fd < ours || leaking.includes(fd) ? 'pipe' : 'ignore',
+  const stdio = Array.from(
+    {
+      length: largestOf(
+        leaking.map((fd) => fd + 1),
+        ours,
+      ),
+    },
+    (_, fd) => (fd < ours || leaking.includes(fd) ? 'pipe' : 'ignore'),
   );
   const child = startProgram(command, args, { env: {}, cwd: '/', stdio, detached: true }) as SandboxedProcess['child'];
   const life = (child.stdio as (Duplex | null)[])[lifeFd];

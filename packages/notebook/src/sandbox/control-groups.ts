@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
+import { appendAll } from '@notebridge/kit/long-lists';
 
 /** What Linux bounds for a program and all that it starts, together. */
 export interface GroupBounds {
@@ -133,7 +134,11 @@ function findPlaces(): Place[] {
     if (!mount || path.startsWith('/..')) continue;
     const folder = join(mount.path, mount.root === '/' ? path : path === mount.root ? '/' : path.slice(mount.root.length));
     if (mount.version === 1) found.push({ folder, version: 1, kinds: kinds.filter((kind) => ours.includes(kind)) });
-    else found.push(...[folder, ...(folder === mount.path ? [] : [join(folder, '..')])].map((each) => toPlaceOfTwo(each)));
+    else
+      appendAll(
+        found,
+        [folder, ...(folder === mount.path ? [] : [join(folder, '..')])].map((each) => toPlaceOfTwo(each)),
+      );
   }
   const useful = found.filter((place) => place.kinds.length > 0);
   // One group of the second version is enough.

@@ -1,9 +1,8 @@
 // @runs process
 import { parseJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
-import { afterAll, describe, expect, it } from 'vitest';
-import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
-import { growthOf, largeParts, lastGrowth } from '../../../notebridge/test/support/growth.js';
+import { describe } from 'vitest';
+import { type GrowingKind, testGrowth } from '../../../notebridge/test/support/growth.js';
 import { mergeNotebooks } from '../../src/host/merge.js';
 import { parseViewerMessage } from '../../src/host/viewer-request.js';
 import type { Output } from '../../src/kernel/kernel.js';
@@ -17,7 +16,7 @@ import { ModelState, parseStatePart } from '../../src/widgets/model-state.js';
 
 type Make = (part: unknown) => unknown;
 
-const by = { by: { kind: 'agent' as const, name: 'agent' } };
+const by = { by: { kind: 'agent', name: 'one' } as const };
 const bundle = (data: unknown, more: JsonObject = {}) => ({ output_type: 'display_data', data, metadata: {}, ...more });
 const outputs: Record<string, Make> = {
   'the bundle of a display': (part) => bundle(part),
@@ -73,18 +72,9 @@ function takeState(text: string): void {
   state.part();
 }
 
-/** What is refused has been handled. */
-const orRefused = (handle: (text: string) => unknown) => async (text: string) => {
-  try {
-    await handle(text);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-  }
-};
-
-const kinds: [string, Make, (text: string) => unknown][] = [
-  ...Object.entries(outputs).map(([name, make]): (typeof kinds)[number] => [name, make, takeOutput]),
-  ...Object.entries(notebooks).map(([name, make]): (typeof kinds)[number] => [name, make, takeNotebook]),
+const kinds: GrowingKind[] = [
+  ...Object.entries(outputs).map(([name, make]): GrowingKind => [name, make, takeOutput]),
+  ...Object.entries(notebooks).map(([name, make]): GrowingKind => [name, make, takeNotebook]),
   ['the state of a widget', (part) => ({ state: part, buffer_paths: [] }), takeState],
   ['an attribute of a widget', (part) => ({ state: { value: part }, buffer_paths: [] }), takeState],
   ['the buffer paths of a widget', (part) => ({ state: {}, buffer_paths: part }), takeState],
@@ -105,20 +95,4 @@ const kinds: [string, Make, (text: string) => unknown][] = [
   ],
 ];
 
-let worst = { what: '', cpuMs: 0 };
-afterAll(() => process.stdout.write(`growth: the most CPU took ${worst.what}: ${Math.round(worst.cpuMs)} ms\n`));
-
-describe('a message that grows', () => {
-  const cells = kinds.flatMap(([name, make, handle]) => Object.entries(largeParts).map(([part, of]) => ({ name, part, of, make, handle })));
-  // Each kind with each part: the core has a sixth of them, of every kind and of every part.
-  for (const { cells: some, tags } of coreAndDeep(
-    cells,
-    (_, index) => (index + Math.floor(index / Object.keys(largeParts).length)) % 6 === 0,
-  ))
-    it.each(some)('costs no more than it is larger: $name is $part', { tags }, async ({ name, part, of, make, handle }) => {
-      const grown = await growthOf((size) => make(of(size)), orRefused(handle));
-      const cpuMs = Math.max(...grown.map((each) => each.cpuMs));
-      if (cpuMs > worst.cpuMs) worst = { what: `${name} as ${part}`, cpuMs };
-      expect(lastGrowth(grown), JSON.stringify(grown)).toBeLessThan(8);
-    });
-});
+describe('a message that grows', () => testGrowth(kinds, { coreHasOneIn: 6, tags: ['P-690'] }));

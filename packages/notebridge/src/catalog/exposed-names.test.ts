@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ToolAddress } from '../core/tool-address.js';
-import { exposeNames, hasPrefixOf, maxExposedNameLength } from './exposed-names.js';
+import { exposeNames, maxExposedNameLength, ownersByPrefix } from './exposed-names.js';
 
 const at = (server: string, tool: string): ToolAddress => ({ server, tool });
 const namesOf = (...addresses: ToolAddress[]): string[] => [...exposeNames(addresses).keys()];
@@ -49,13 +49,13 @@ describe('exposeNames', () => {
   });
 });
 
-describe('hasPrefixOf', () => {
+describe('ownersByPrefix', () => {
   it('knows every name that a server can have, and not those of another', () => {
     for (const server of ['github', 'brave search', 'x'.repeat(60), 'a__b']) {
       for (const tool of ['star_repo', 'y'.repeat(200), '名前', '__']) {
         const [name = ''] = namesOf(at(server, tool));
-        expect(hasPrefixOf(name, server), `${server} ${tool}`).toBe(true);
-        expect(hasPrefixOf(name, 'other'), `${server} ${tool}`).toBe(false);
+        expect(ownersByPrefix(['zz', server])(name), `${server} ${tool}`).toBe(server);
+        expect(ownersByPrefix(['other'])(name), `${server} ${tool}`).toBeUndefined();
       }
     }
   });

@@ -36,11 +36,19 @@ export function exposeNames(addresses: readonly ToolAddress[], rules: NamingRule
   return names;
 }
 
-/** Whether a name may be that of a tool of the server, whatever its tools are. */
-export function hasPrefixOf(name: string, server: string): boolean {
-  const prefix = `${toSafe(server)}__`;
-  // What follows may be the hash of a name that was cut.
-  return name.startsWith(prefix.slice(0, maxExposedNameLength - hashLength - 1));
+/** Finds the server of which a name may be that of a tool, whatever its tools are: of several the first. */
+export function ownersByPrefix(servers: readonly string[]): (name: string) => string | undefined {
+  const owners = new Map<string, { server: string; at: number }>();
+  for (const [at, server] of servers.entries()) {
+    // What follows may be the hash of a name that was cut.
+    const prefix = `${toSafe(server)}__`.slice(0, maxExposedNameLength - hashLength - 1);
+    if (!owners.has(prefix)) owners.set(prefix, { server, at });
+  }
+  const lengths = [...new Set([...owners.keys()].map(({ length }) => length))];
+  return (name) => {
+    const found = lengths.flatMap((length) => owners.get(name.slice(0, length)) ?? []);
+    return found.sort((one, other) => one.at - other.at)[0]?.server;
+  };
 }
 
 interface Wish {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { codeOf, errorTable, RemoteError } from '../core/errors.js';
@@ -82,7 +83,7 @@ async function listAll(provider: Provider, method: ListMethod, context: CallCont
   for (let page = 0; page < maxPages; page++) {
     const result = await provider.request(method, cursor === undefined ? {} : { cursor }, context).catch(toEmptyResult);
     const listed = result[mergeableLists[method].items];
-    if (Array.isArray(listed)) items.push(...listed.filter(isJsonObject));
+    if (Array.isArray(listed)) appendAll(items, listed.filter(isJsonObject));
     hints.push(cacheHintsOf(result));
     const last = cursor;
     cursor = result.nextCursor;

@@ -1,5 +1,5 @@
 import type { ToolServer } from '../core/tool-server.js';
-import { hasPrefixOf, type NamingRules } from './exposed-names.js';
+import { type NamingRules, ownersByPrefix } from './exposed-names.js';
 
 /**
  * Which names of the one server with `names: "plain"` stand without its prefix. A name is refused that, and has the prefix, where
@@ -10,12 +10,12 @@ export class PlainNames {
   /** The server whose names have no prefix. Of several, which the config forbids: the first. */
   readonly server: ToolServer | undefined;
   readonly takenNames: ReadonlySet<string> | undefined;
-  readonly #others: readonly string[];
+  readonly #otherOf: (name: string) => string | undefined;
 
   constructor(servers: readonly ToolServer[], takenNames: ReadonlySet<string> | undefined) {
     this.server = servers.find(({ names, expose, status }) => names === 'plain' && expose === 'direct' && status !== 'disabled');
     this.takenNames = takenNames;
-    this.#others = servers.filter((server) => server !== this.server).map(({ name }) => name);
+    this.#otherOf = ownersByPrefix(servers.filter((server) => server !== this.server).map(({ name }) => name));
   }
 
   get rules(): Pick<NamingRules, 'isPlain'> {
@@ -34,7 +34,7 @@ export class PlainNames {
   whyRefused(name: string): string | undefined {
     if (name === '') return 'has no name';
     if (this.takenNames?.has(name)) return 'is called like one of the notebook';
-    const other = this.#others.find((server) => hasPrefixOf(name, server));
+    const other = this.#otherOf(name);
     return other === undefined ? undefined : `is called like one of "${other}"`;
   }
 }

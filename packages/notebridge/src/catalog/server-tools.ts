@@ -13,7 +13,7 @@ import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';
-import { exposeNames, hasPrefixOf } from './exposed-names.js';
+import { exposeNames, ownersByPrefix } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
 import { isListMethod, type ListMethod, mergeableLists } from './merged-lists.js';
 import { ServerLists } from './server-lists.js';
@@ -200,7 +200,8 @@ export class ServerTools implements Provider, TaskServers {
 
   #ownerOfUnknown(name: string): ToolServer | undefined {
     const { plain } = this.#names;
-    const byPrefix = this.#direct.find((server) => hasPrefixOf(name, server.name));
+    const owner = ownersByPrefix(this.#direct.map((server) => server.name))(name);
+    const byPrefix = owner === undefined ? undefined : this.#options.servers.get(owner);
     return byPrefix ?? (plain.server?.knownTools === undefined && plain.mayHave(name) ? plain.server : undefined);
   }
 

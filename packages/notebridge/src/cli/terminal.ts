@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { largestOf } from '@notebridge/kit/long-lists';
 import type { Environment } from '../processes/environment.js';
 
 /** Colours for a terminal; for anything else the text as it is. */
@@ -36,9 +37,15 @@ export interface TableOptions {
 
 /** Rows under a heading (none: no heading), columns as wide as their widest cell. Only the last column is ever cut. */
 export function toTable(headings: readonly string[], rows: readonly (readonly string[])[], { paint, width }: TableOptions): string {
-  const columns = Math.max(headings.length, ...rows.map((row) => row.length));
+  const columns = largestOf(
+    rows.map((row) => row.length),
+    headings.length,
+  );
   const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max((headings[column] ?? '').length, ...rows.map((row) => visible(row[column]).length)),
+    largestOf(
+      rows.map((row) => visible(row[column]).length),
+      (headings[column] ?? '').length,
+    ),
   );
   const toLine = (cells: readonly string[], style: (text: string) => string = same): string => {
     let line = '';

@@ -1,3 +1,4 @@
+import { appendAll } from '@notebridge/kit/long-lists';
 import type { Runtime } from '../util/runtime.js';
 import type { HubExchange } from './hub-exchange.js';
 import type { DataFrame, HubFrame, WhyOver } from './packets.js';
@@ -57,7 +58,7 @@ export class LinkSender {
 
   resend(frames: readonly DataFrame[]): void {
     if (frames.length === 0) return;
-    this.#again.push(...frames);
+    appendAll(this.#again, frames);
     this.#options.onResend(frames.length);
     this.#flushSoon();
   }
@@ -100,7 +101,7 @@ export class LinkSender {
       const exchange = exchangeOf(frame);
       if (exchange !== undefined) add(frame, exchange);
     }
-    frames.push(...this.#overs.splice(0));
+    appendAll(frames, this.#overs.splice(0));
     this.#takeTurns(now, add);
     for (const exchange of withAcks ? this.#acks : this.#urgentAcks)
       add({ type: 'ack', exchange: exchange.number, isOpeners: exchange.isOpener, ack: 0, early: 0 }, exchange);

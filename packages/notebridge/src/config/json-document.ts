@@ -1,4 +1,4 @@
-import { createScanner, findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { positionsIn } from '../util/text-position.js';
 import { type Fault, type Faults, isFilled, type KeyPath, type Problem, writePath } from './fault.js';
 
@@ -20,7 +20,8 @@ export function parseJsonDocument(text: string): { document: JsonDocument } | { 
   const value = toValue(root, [], badKeys);
   const repeated = toFaults(badKeys);
   if (isFilled(repeated)) return { faults: repeated };
-  const place = (problem: Problem): Placed => ({ ...problem, offset: offsetOf(root, problem) });
+  const find = finderIn(root);
+  const place = (problem: Problem): Placed => ({ ...problem, offset: offsetOf(problem, find) });
   return { document: { value, locate: (problems) => toFaults(problems.map(place)) } };
 }
 
@@ -104,18 +105,43 @@ function toValue(node: Node, path: KeyPath, badKeys: Placed[]): unknown {
   return object;
 }
 
-function offsetOf(root: Node, problem: Problem): number {
-  const value = findNodeAtLocation(root, [...problem.path]);
-  if (value === undefined) return offsetOfParent(root, problem.path);
+/** Finds the value at a path. The members of each object and list are sorted once, however many paths lead through it. */
+function finderIn(root: Node): (path: KeyPath) => Node | undefined {
+  const members = new Map<Node, Map<string | number, Node>>();
+  return (path) => {
+    let node: Node | undefined = root;
+    for (const step of path) {
+      if (node === undefined) return undefined;
+      const known: Map<string | number, Node> = members.get(node) ?? membersOf(node);
+      members.set(node, known);
+      node = known.get(step);
+    }
+    return node;
+  };
+}
+
+function membersOf({ type, children = [] }: Node): Map<string | number, Node> {
+  if (type === 'array') return new Map(children.entries());
+  const members = new Map<string | number, Node>();
+  if (type === 'object')
+    for (const { children: [key, value] = [] } of children)
+      if (key !== undefined && value !== undefined) members.set(String(key.value), value);
+  return members;
+}
+
+function offsetOf({ path, at }: Problem, find: (path: KeyPath) => Node | undefined): number {
+  const value = find(path);
+  if (value === undefined) return offsetOfParent(path, find);
   const property = value.parent?.type === 'property' ? value.parent : value;
-  return problem.at === 'key' ? property.offset : value.offset;
+  return at === 'key' ? property.offset : value.offset;
 }
 
 /** Where what is missing would stand: at the end of the object around it, behind what is wrong there, such as the same key misspelt. */
-function offsetOfParent(root: Node, path: KeyPath): number {
-  if (path.length < 2) return root.offset;
-  const parent = findNodeAtLocation(root, path.slice(0, -1));
-  return parent === undefined ? offsetOfParent(root, path.slice(0, -1)) : parent.offset + Math.max(0, parent.length - 1);
+function offsetOfParent(path: KeyPath, find: (path: KeyPath) => Node | undefined): number {
+  const before = path.slice(0, -1);
+  const parent = find(before);
+  if (parent === undefined) return offsetOfParent(before, find);
+  return before.length === 0 ? parent.offset : parent.offset + Math.max(0, parent.length - 1);
 }
 
 /** Turns problems of one text into faults, in its order. */

@@ -1,4 +1,5 @@
 import { Listeners } from '@notebridge/kit/listeners';
+import { smallestOf } from '@notebridge/kit/long-lists';
 
 /** RFC 5424 severities as MCP names them, least severe first. */
 export const severities: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
@@ -44,5 +45,5 @@ export class LogLevels {
 }
 
 function lowestOf(levels: Iterable<string>): string | undefined {
-  return severities[Math.min(...Array.from(levels, (level) => severities.indexOf(level)))];
+  return severities[smallestOf(Array.from(levels, (level) => severities.indexOf(level)))];
 }

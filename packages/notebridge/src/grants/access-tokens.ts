@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isJsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { largestOf } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { JWTPayload } from 'jose';
 import type { DoorAuth, DoorScope } from '../core/door-auth.js';
@@ -101,7 +102,10 @@ export class AccessTokens {
     const digest = digestOf(claims, rule);
     const holder = `oauth ${digest}`;
     // Another token of the same holder may hold longer.
-    const heldMs = Math.max(0, ...this.#store.ofHolder(holder).map((grant) => grant.expiresAt - nowMs));
+    const heldMs = largestOf(
+      this.#store.ofHolder(holder).map((grant) => grant.expiresAt - nowMs),
+      0,
+    );
     const who = { label: labelOf(claims, digest), holder, ttlMs: Math.max(ttlMs, heldMs) };
     const { id: grantId } = await this.#grants.give(termsOf(rule, who), (claims.iat ?? 0) * 1000);
     const known = { grantId, expiresAt: nowMs + ttlMs, verifyAt: nowMs + trustedMs };

@@ -1,3 +1,4 @@
+import { appendAll } from '@notebridge/kit/long-lists';
 import { BridgeError } from '../core/errors.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { TokenBucket } from '../util/token-bucket.js';
@@ -58,7 +59,7 @@ export class Bounds {
       const found = this.#find(id);
       if (found instanceof BridgeError) return found;
       all.set(id, found);
-      if (found.delegation !== undefined) waiting.push(...found.delegation.callers);
+      if (found.delegation !== undefined) appendAll(waiting, found.delegation.callers);
     }
     return [...all.values()];
   }

@@ -67,6 +67,8 @@ class SessionScript {
   readonly #opening: Step[];
   readonly #exchanges: Exchange[];
   readonly #open = new Map<string | number, Exchange>();
+  /** Requests in their order, without listens; one that was answered is taken out once it is the last. */
+  readonly #asked: { key: string | number; exchange: Exchange }[] = [];
   readonly #listens = new Map<string | number, Exchange>();
   readonly #tokens = new Map<string | number, Exchange>();
   readonly #questions = new Map<string | number, { question: RecordedQuestion; steps: Step[] }>();
@@ -103,6 +105,7 @@ class SessionScript {
         const exchange = this.#add({ line, t, isRequest: true, method, params, steps: [], played: 0 });
         this.#open.set(idKey(id), exchange);
         if (method === listenMethod) this.#listens.set(idKey(id), exchange);
+        else this.#asked.push({ key: idKey(id), exchange });
         const token = progressTokenOf(params);
         if (token !== undefined) this.#tokens.set(idKey(token), exchange);
         return;
@@ -170,8 +173,11 @@ class SessionScript {
 
   /** The steps that what names no request belongs to. */
   #owner(): Step[] {
-    const open = [...this.#open.values()].findLast(({ method }) => method !== listenMethod);
-    return (open ?? this.#last)?.steps ?? this.#opening;
+    for (let last = this.#asked.at(-1); last !== undefined; last = this.#asked.at(-1)) {
+      if (this.#open.get(last.key) === last.exchange) return last.exchange.steps;
+      this.#asked.pop();
+    }
+    return this.#last?.steps ?? this.#opening;
   }
 }
 

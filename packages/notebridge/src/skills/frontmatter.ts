@@ -1,3 +1,4 @@
+import { smallestOf } from '@notebridge/kit/long-lists';
 import { isMap, isScalar, isSeq, type ParsedNode, parseDocument, Scalar } from 'yaml';
 
 /** A value of the frontmatter. Numbers, dates and the like stay the text that they are. */
@@ -132,7 +133,7 @@ function toItem(text: string, say: Say): string {
 
 /** One level of keys; what is nested deeper stays the text that it is. */
 function toMap(lines: readonly string[], say: Say): Record<string, string> {
-  const indent = Math.min(...lines.map((line) => line.length - line.trimStart().length));
+  const indent = smallestOf(lines.map((line) => line.length - line.trimStart().length));
   const dedented = lines.map((line) => line.slice(indent));
   const fields = parseFields(dedented, { report: (_, what) => say(what), mayNest: false });
   return Object.fromEntries([...fields].map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]));

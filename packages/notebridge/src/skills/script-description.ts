@@ -1,4 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { type PythonToken, toPythonTokens } from './python-tokens.js';
 
 /** What a script says of itself, in the words of the reference's list. What it does not say is left out, but for the description. */
@@ -94,7 +95,7 @@ function argparseParameters(tokens: readonly PythonToken[]): ScriptParameter[] {
     if (words[at] !== 'add_argument' || words[at - 1] !== '.' || words[at + 1] !== '(') continue;
     const end = closingOf(words, at + 1);
     if (end === words.length) break;
-    parameters.push(...toArgument(splitAtCommas(tokens.slice(at + 2, end), textOf)));
+    appendAll(parameters, toArgument(splitAtCommas(tokens.slice(at + 2, end), textOf)));
     at = end;
   }
   return parameters;

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { SkillFolder } from '../core/skill-folder.js';
 import { ContainedFolder } from '../state/contained-folder.js';
@@ -54,8 +55,9 @@ export class SkillFinder {
       for (const folder of level) {
         if (seen.has(folder.path)) continue;
         seen.add(folder.path);
-        next.push(
-          ...(await this.#look(folder, { root, source, skills, problems: found.problems, room: mostFolders - seen.size - next.length })),
+        appendAll(
+          next,
+          await this.#look(folder, { root, source, skills, problems: found.problems, room: mostFolders - seen.size - next.length }),
         );
       }
       if (seen.size + next.length >= mostFolders) {
@@ -114,7 +116,10 @@ export class SkillFinder {
         found.problems.push(`"${path}" was left out: there are more than ${mostSkills} skills.`);
       } else {
         found.skills.push(skill);
-        found.problems.push(...skill.problems.map((problem) => `"${path}" ${problem}.`));
+        appendAll(
+          found.problems,
+          skill.problems.map((problem) => `"${path}" ${problem}.`),
+        );
       }
     }
   }

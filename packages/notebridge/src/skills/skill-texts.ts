@@ -1,4 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { appendAll } from '@notebridge/kit/long-lists';
 import type { SavedSkill } from '../core/saved-skills.js';
 import type { ScriptDescription } from './script-description.js';
 import type { SkillScript } from './skill-files.js';
@@ -30,8 +31,9 @@ export function toListText(details: readonly SkillDetails[], { problems, saved }
     const names = scripts.length === 0 ? '' : `\n  Scripts${runnable}: ${scripts.map(({ name }) => `\`${name}\``).join(', ')}`;
     return `- **${skill.name}**: ${description}${names}`;
   });
-  items.push(
-    ...saved.map(
+  appendAll(
+    items,
+    saved.map(
       ({ name, description }) => `- **${name}**: ${oneLine(description)}\n  Saved by code: \`await run_skill("${name}", kwargs={…})\``,
     ),
   );

@@ -3,6 +3,7 @@ import { chmod, type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf } from '@notebridge/kit/errno';
+import { appendAll } from '@notebridge/kit/long-lists';
 
 /** Texts by path, with `/`, relative to a folder. */
 export type FileTree = ReadonlyMap<string, string>;
@@ -97,7 +98,7 @@ async function filesIn(folder: string, prefix = ''): Promise<string[]> {
   for (const entry of entries) {
     if (isCache(entry.name)) continue;
     const path = `${prefix}${entry.name}`;
-    if (entry.isDirectory()) found.push(...(await filesIn(folder, `${path}/`)));
+    if (entry.isDirectory()) appendAll(found, await filesIn(folder, `${path}/`));
     else found.push(path);
   }
   return found;

@@ -30,7 +30,10 @@ export interface FetchToolsOptions {
 }
 
 /** All tools of a server, page by page. Unknown keys are kept; of two tools of one name the first counts. Rejects as a request does. */
-export async function fetchTools(session: UpstreamSession, { server, logger, leavesOut }: FetchToolsOptions): Promise<FetchedTools> {
+export async function fetchTools(
+  session: Pick<UpstreamSession, 'can' | 'request'>,
+  { server, logger, leavesOut }: FetchToolsOptions,
+): Promise<FetchedTools> {
   const tools = new Map<string, Tool>();
   const hints: (CacheHints | undefined)[] = [];
   if (!session.can('tools')) return { tools, cache: undefined };

@@ -27,8 +27,8 @@ export interface UpstreamToolsOptions {
 const changeIntervalMs = 100;
 /** A name that is not in the list may be new; but a list that was read just now is not read again for it. Milliseconds. */
 const freshMs = 1000;
-/** Comparing a misspelt name with more than this takes longer than it is worth. */
-const maxCompared = 2000;
+/** Tools that were reported are remembered, so many of them. */
+const maxReported = 2000;
 
 /** What is known of the tools of a server, as far as its config lets them be seen. */
 export class UpstreamTools {
@@ -152,7 +152,7 @@ export class UpstreamTools {
     if (fault === undefined) return undefined;
     const key = JSON.stringify([tool.name, fault]);
     const isNew = !this.#reported.has(key);
-    if (this.#reported.size < maxCompared) this.#reported.add(key);
+    if (this.#reported.size < maxReported) this.#reported.add(key);
     return { fault, isNew };
   }
 
@@ -163,7 +163,7 @@ export class UpstreamTools {
   }
 
   #unknown(name: unknown): BridgeError {
-    const names = (this.#list ?? []).slice(0, maxCompared).map((tool) => tool.name);
+    const names = (this.#list ?? []).map((tool) => tool.name);
     const meant = typeof name === 'string' ? didYouMean(name, names) : undefined;
     const hint = meant === undefined ? '' : ` Did you mean ${quote(meant)}?`;
     const data = meant === undefined ? {} : { data: { suggestion: meant } };

@@ -1,3 +1,4 @@
+import { appendAll } from '@notebridge/kit/long-lists';
 import { tryJson } from './try-json.js';
 
 /**
@@ -103,9 +104,9 @@ export function secretsOfUrl(url: string, name = 'url'): Secret[] {
   const found = [{ name: `${name} password`, value: password }];
   for (const pair of query.split(/[?&#;]/)) {
     const [key = '', value = ''] = splitOnce(pair, '=').map(decoded);
-    found.push(...secretsOfVariable(key === '' ? name : key, value));
+    appendAll(found, secretsOfVariable(key === '' ? name : key, value));
   }
-  for (const part of [user, ...path.split('/').map(decoded)]) found.push(...prefixedOnes(part, name), ...randomOnes(part, name));
+  for (const part of [user, ...path.split('/').map(decoded)]) appendAll(found, [...prefixedOnes(part, name), ...randomOnes(part, name)]);
   return found.filter(isHideable);
 }
 

@@ -1,3 +1,6 @@
+import { afterAll, expect, it } from 'vitest';
+import { coreAndDeep } from './core-and-deep.js';
+
 /** How a part of a message can be large. `at` gives the part of size n. */
 export const largeParts: Record<string, (size: number) => unknown> = {
   'a list of numbers': (size) => Array.from({ length: size }, (_, index) => index),
@@ -20,15 +23,21 @@ export interface Growth {
   cpuMs: number;
 }
 
+export interface GrowthBounds {
+  leastSize?: number;
+  maxBytes?: number;
+  maxCpuMs?: number;
+}
+
 /** Handles messages that double in size, until one has `maxBytes` or takes `maxCpuMs`; what each cost. */
 export async function growthOf(
   make: (size: number) => unknown,
   handle: (text: string) => unknown,
-  { maxBytes = 2 ** 19, maxCpuMs = 2000 } = {},
+  { leastSize = 1024, maxBytes = 2 ** 19, maxCpuMs = 2000 }: GrowthBounds = {},
 ): Promise<Growth[]> {
   const grown: Growth[] = [];
   let before = 0;
-  for (let size = 1024; ; size *= 2) {
+  for (let size = leastSize; ; size *= 2) {
     const text = JSON.stringify(make(size));
     // A part that the message has no place for, or that has its full depth, grows no more.
     if (text.length > maxBytes || text.length === before) return grown;
@@ -54,6 +63,49 @@ async function cpuOf(work: () => unknown): Promise<number> {
  */
 export function lastGrowth(grown: readonly Growth[]): number {
   const [before, , last] = grown.slice(-3);
+  // Too slow before anything could be compared.
+  if (grown.length < 3 && grown.some(({ cpuMs }) => cpuMs > 1000)) return Number.POSITIVE_INFINITY;
   if (before === undefined || last === undefined || last.cpuMs < 100) return 0;
   return last.cpuMs / Math.max(before.cpuMs, 5);
+}
+
+/** A kind of message: its name, the message with a part of any size, and what handles its text. */
+export type GrowingKind = [name: string, make: (part: unknown) => unknown, handle: (text: string) => unknown];
+
+/** Tests each kind with each part; the core has one in so many, of every kind and of every part. Prints which took the most. */
+export function testGrowth(
+  kinds: readonly GrowingKind[],
+  { coreHasOneIn, tags: own, bounds }: { coreHasOneIn: number; tags: string[]; bounds?: GrowthBounds },
+): void {
+  let worst = { what: 'nothing', cpuMs: 0 };
+  afterAll(() => process.stdout.write(`growth: the most CPU took ${worst.what}: ${Math.round(worst.cpuMs)} ms\n`));
+  const parts = Object.entries(largeParts);
+  const cells = kinds.flatMap(([name, make, handle]) => parts.map(([part, of]) => ({ name, part, of, make, handle })));
+  for (const { cells: some, tags } of coreAndDeep(cells, (_, index) => (index + Math.floor(index / parts.length)) % coreHasOneIn === 0))
+    it.each(some)(
+      'costs no more than it is larger: $name is $part',
+      { tags: tags.length === 0 ? own : tags },
+      async ({ name, part, of, make, handle }) => {
+        const grown = await growthOf((size) => make(of(size)), orRefused(handle), bounds);
+        const cpuMs = Math.max(...grown.map((each) => each.cpuMs));
+        if (cpuMs > worst.cpuMs) worst = { what: `${name} as ${part}`, cpuMs };
+        expect(lastGrowth(grown), JSON.stringify(grown)).toBeLessThan(8);
+      },
+    );
+}
+
+/** What is refused has been handled. A stack that overflows has not. */
+const orRefused = (handle: (text: string) => unknown) => async (text: string) => {
+  try {
+    await handle(text);
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof RangeError) throw error;
+  }
+};
+
+/** The texts in a part: of a map, its keys. */
+export function textsIn(part: unknown): string[] {
+  if (typeof part === 'string') return part.split('\n');
+  if (Array.isArray(part)) return part.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)));
+  return Object.keys(part as object);
 }

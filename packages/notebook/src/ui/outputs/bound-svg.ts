@@ -1,3 +1,4 @@
+import { appendAll } from '@notebridge/kit/long-lists';
 import { maxPixels, pixelsOf } from './image-size.js';
 import { MarkupReader } from './markup-tokens.js';
 import { referenceIn, safeDeclarations, safeSheet } from './safe-css.js';
@@ -130,7 +131,10 @@ class SvgBounder {
     if (value.length > maxAttribute || value.includes('\\')) return undefined;
     if (name === 'style') {
       const safe = safeDeclarations(plain(value), { isDrawing: true });
-      part.references.push(...safe.split(';').flatMap((each) => referenceIn(each.slice(each.indexOf(':') + 1)) ?? []));
+      appendAll(
+        part.references,
+        safe.split(';').flatMap((each) => referenceIn(each.slice(each.indexOf(':') + 1)) ?? []),
+      );
       return safe;
     }
     if (!plain(value).includes('(')) return value;

@@ -1,3 +1,4 @@
+import { appendAll } from '@notebridge/kit/long-lists';
 import type { MimeBundle, Output } from '../../kernel/kernel.js';
 import { allCells } from './host-requests.js';
 import { rawTags } from './html-names.js';
@@ -33,7 +34,7 @@ export function pagesBefore(output: Output): string[] {
       if (each.output_type !== 'display_data' && each.output_type !== 'execute_result') continue;
       const scripts = scriptsOf(each.data);
       if (scripts?.isLibrary) pages.push(scripts.page);
-      else if (!scripts && at !== -1 && each.data['text/html'] !== undefined) pages.push(...placeIn(asText(each.data['text/html'])));
+      else if (!scripts && at !== -1 && each.data['text/html'] !== undefined) appendAll(pages, placeIn(asText(each.data['text/html'])));
     }
     if (at !== -1) return pages;
   }

@@ -1,3 +1,4 @@
+import { largestOf } from '@notebridge/kit/long-lists';
 import type { Output } from '../../kernel/kernel.js';
 import { pieceLimits } from './bound-html.js';
 
@@ -27,7 +28,10 @@ function charactersOf(output: Output): number {
   if (output.output_type === 'stream') return Math.min(sizeOf(output.text), 20_000);
   if (output.output_type === 'error') return Math.min(sizeOf(output.traceback), 20_000);
   const entries = Object.entries(output.data ?? {});
-  return Math.max(0, ...entries.map(([type, value]) => (/^image\/(?!svg)/.test(type) ? imageWeight * charactersPerNode : sizeOf(value))));
+  return largestOf(
+    entries.map(([type, value]) => (/^image\/(?!svg)/.test(type) ? imageWeight * charactersPerNode : sizeOf(value))),
+    0,
+  );
 }
 
 function sizeOf(value: unknown): number {

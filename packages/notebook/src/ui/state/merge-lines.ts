@@ -55,8 +55,13 @@ export function mergeLines(base: string, mine: string, theirs: string): string |
   );
   for (let at = 1; at < merged.length; at++) if (overlaps(merged[at - 1], merged[at])) return undefined;
   const lines = base.split('\n');
-  for (const { start, end, lines: added } of merged.reverse()) lines.splice(start, end - start, ...added);
-  return lines.join('\n');
+  const parts: (readonly string[])[] = [];
+  let at = 0;
+  for (const { start, end, lines: added } of merged) {
+    parts.push(lines.slice(at, start), added);
+    at = end;
+  }
+  return [...parts, lines.slice(at)].flat().join('\n');
 }
 
 /** Two insertions at one place overlap as well: which comes first is not ours to say. */

@@ -1,3 +1,4 @@
+import { appendAll } from '@notebridge/kit/long-lists';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { withClusterUrls } from '../../core/cluster-settings.js';
 import { Redactor } from '../../util/redactor.js';
@@ -38,7 +39,7 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
   const line = createProgressLine(options.json === true ? { write: () => {} } : stderr);
   const report = (found: readonly Check[]): void => {
     const clean = found.map((check) => withoutSecrets(check, redactor));
-    checks.push(...clean);
+    appendAll(checks, clean);
     line.clear();
     if (options.json !== true) for (const check of clean) stdout.write(toText(check, paint));
   };

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { FoundKernel, KernelOverview } from '@notebridge/notebook/host';
 import { loadNotebook } from '../../assembly/load-notebook.js';
@@ -68,8 +69,9 @@ function toText({ folder, kernels, auto }: KernelOverview, options: TextOptions)
     ...others.flatMap((kernel) => ['', ...toLines(kernel, options, '')]),
   ];
   const { proposal, notice } = auto;
-  if (proposal) lines.push('', ...wrap(`"auto" would ask in the window: ${withoutControls(proposal.trust?.question ?? '')}`, width, ''));
-  if (notice !== undefined) lines.push('', ...wrap(withoutControls(notice), width, ''));
+  if (proposal)
+    appendAll(lines, ['', ...wrap(`"auto" would ask in the window: ${withoutControls(proposal.trust?.question ?? '')}`, width, '')]);
+  if (notice !== undefined) appendAll(lines, ['', ...wrap(withoutControls(notice), width, '')]);
   return `${lines.join('\n')}\n`;
 }
 

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { realFileOf } from '../../assembly/notebooks/notebook-file.js';
 import { notebooksOf, type OpenNotebookState } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
@@ -20,7 +21,10 @@ export async function findOpen(named: string): Promise<FoundNotebook> {
   for (const place of readHostPlaces(stateDir())) {
     // One that cannot be asked can be told nothing either; `doctor` says why.
     const notebooks = await notebooksOf(place, ownVersion()).catch(() => []);
-    open.push(...notebooks.map((notebook) => ({ place, notebook })));
+    appendAll(
+      open,
+      notebooks.map((notebook) => ({ place, notebook })),
+    );
   }
   const isMeant = matcherOf(named);
   const found = open.find(({ notebook }) => isMeant(notebook));

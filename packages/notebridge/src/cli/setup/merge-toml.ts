@@ -46,7 +46,10 @@ function updateKeys(text: string, request: MergeRequest, keys: JsonObject): stri
     const place = findKey(lines, header, key);
     const line = withEol(stringify({ [key]: value }), lineEndOf(text));
     if (place === undefined) lines.splice(header + 1, 0, line);
-    else lines.splice(place.from, place.count, ...commentsIn(lines.slice(place.from, place.from + place.count), lineEndOf(text)), line);
+    else {
+      const comments = commentsIn(lines.slice(place.from, place.from + place.count), lineEndOf(text));
+      lines.splice(place.from, place.count, `${comments.join('')}${line}`);
+    }
   }
   return lines.join('');
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { BridgeError } from '../../core/errors.js';
 
 /** Our entry, and where it belongs in a host's file. */
@@ -77,7 +78,7 @@ function toArgs({ command, args = [] }: JsonObject, { entry, options = [] }: Mer
   for (const kind of kinds) {
     const asked = options.filter(([name]) => Object.hasOwn(kind, name));
     const split = splitOptions(own, kind);
-    former.push(...split.former);
+    appendAll(former, split.former);
     if (asked.length > 0 && !isDeepStrictEqual(split.former, asked)) own = [...split.others, ...toWords(asked)];
   }
   return { args: [...ours, ...own], former };

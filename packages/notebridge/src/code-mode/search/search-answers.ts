@@ -12,8 +12,6 @@ import { writeStubs } from './write-stubs.js';
 
 /** What is found far behind the best is found by accident. */
 const leastScore = 0.12;
-/** Comparing a word with more names than this takes longer than it is worth. */
-const maxCompared = 2000;
 
 const howToRun =
   'Skills: from generated.skills import load_skill, run_skill; await load_skill(name) says what arguments it has, (await run_skill(name, kwargs={…}))["result"] runs it.';
@@ -75,7 +73,7 @@ function pageNote(total: number, { offset, limit }: { offset: number; limit: num
 
 function nothingFound(view: ToolView, { query, server, readOnly }: SearchParams): string {
   const among = `${readOnly ? ' among the tools marked read-only' : ''}${server === undefined ? '' : ` of ${quote(server)}`}`;
-  const names = view.servers.flatMap(({ tools }) => tools.map(({ name }) => name)).slice(0, maxCompared);
+  const names = view.servers.flatMap(({ tools }) => tools.map(({ name }) => name));
   const meant = didYouMean(query, names);
   const hint =
     meant === undefined

@@ -4,9 +4,6 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import { shownName } from './one-line.js';
 import type { ToolView } from './tool-view.js';
 
-/** Comparing a misspelt name with more than this takes longer than it is worth. */
-const maxCompared = 2000;
-
 export interface SpellingsOptions {
   view: ToolView;
   /** With the names that tools have in code. */
@@ -65,7 +62,7 @@ export class Spellings {
   }
 
   #near(name: string): string | undefined {
-    const every = [...this.#bare].flatMap(([tool, addresses]) => addresses.map((address) => ({ tool, address }))).slice(0, maxCompared);
+    const every = [...this.#bare].flatMap(([tool, addresses]) => addresses.map((address) => ({ tool, address })));
     const whole = didYouMean(
       name,
       every.map(({ address }) => `${address.server}.${address.tool}`),

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { appendAll } from '@notebridge/kit/long-lists';
 import type { Tool } from '../../core/mcp.js';
 import type { SavedSkill } from '../../core/saved-skills.js';
 
@@ -65,7 +66,7 @@ function collectArguments(schema: unknown, into: { args: string[]; details: stri
     if (into.args.length >= maxArguments) return;
     into.args.push(name.slice(0, maxName));
     if (!isJsonObject(about)) continue;
-    into.details.push(textOf(about.description).slice(0, 500), ...valuesOf(about));
+    appendAll(into.details, [textOf(about.description).slice(0, 500), ...valuesOf(about)]);
     if (depth < maxDepth) collectArguments(isJsonObject(about.items) ? about.items : about, into, depth + 1);
   }
 }

@@ -1,3 +1,4 @@
+import { largestOf } from '@notebridge/kit/long-lists';
 import type { SaveParams } from './save-params.js';
 
 /** The SKILL.md: what a model reads of the skill, in the form that other programs for skills read too. */
@@ -19,7 +20,10 @@ export function writeDocument({ name, description, code, tags, parameters }: Omi
 
 /** With a fence that is longer than any inside. */
 function fenced(text: string, language: string): string {
-  const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map(({ length }) => length));
+  const longest = largestOf(
+    (text.match(/`{3,}/g) ?? []).map(({ length }) => length),
+    2,
+  );
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 }

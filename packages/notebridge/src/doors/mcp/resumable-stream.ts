@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { isJsonObject } from '@notebridge/kit/json';
+import { appendAll } from '@notebridge/kit/long-lists';
 import { BridgeError } from '../../core/errors.js';
 import { byteLengthOf } from '../../core/wire.js';
 import { printFrameInPieces } from '../../rpc/frames.js';
@@ -133,7 +134,7 @@ export class ResumableStream implements AnswerStream {
   #drop({ answers, isBatch, list }: Content): void {
     const dropped = this.#dropped;
     dropped.lastNumber = this.#kept.shift()?.number ?? dropped.lastNumber;
-    dropped.answers.push(...answers);
+    appendAll(dropped.answers, answers);
     dropped.isBatch ||= isBatch;
     if (list !== undefined && dropped.lists.size < 100) dropped.lists.add(list);
   }

@@ -1,3 +1,5 @@
+import { largestOf } from '@notebridge/kit/long-lists';
+
 interface Place {
   holder: string;
   cut: () => void;
@@ -24,7 +26,7 @@ export class StreamPlaces {
   #makeRoom(holder: string): boolean {
     const counts = new Map<string, number>();
     for (const place of this.#taken) counts.set(place.holder, (counts.get(place.holder) ?? 0) + 1);
-    const most = Math.max(...counts.values());
+    const most = largestOf(counts.values());
     if ((counts.get(holder) ?? 0) + 1 >= most) return false;
     for (const place of this.#taken) {
       if (counts.get(place.holder) !== most) continue;

@@ -1,0 +1,102 @@
+// @runs process
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
+import { describe, expect, it } from 'vitest';
+import { plain, toTable } from '../../src/cli/terminal.js';
+import { chooseLink } from '../../src/recording/choose-link.js';
+import { describeLink } from '../../src/recording/describe-links.js';
+import { Player } from '../../src/recording/player.js';
+import { type Recording, readRecording } from '../../src/recording/read-recording.js';
+import { recordingFormat } from '../../src/recording/recording-format.js';
+import { redactMessage } from '../../src/recording/redact-message.js';
+import { toScript } from '../../src/recording/script.js';
+import { createChannelPair } from '../../src/rpc/message-stream.js';
+import { Redactor } from '../../src/util/redactor.js';
+import { type GrowingKind, testGrowth, textsIn } from '../support/growth.js';
+import { createHome, runProgram } from '../support/program.js';
+import { recordingFolder } from '../support/recordings.js';
+
+const header = JSON.stringify({ notebridge: 'recording', format: recordingFormat, version: '1', date: '2026-11-28', pid: 1 });
+const lineOf = (more: JsonObject): JsonObject => ({ t: 1, link: 'agent', session: 1, ...more });
+const asked = (id: unknown, more: JsonObject = {}): JsonObject =>
+  lineOf({ from: 'client', message: { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a', arguments: {} }, ...more } });
+const answered = (id: unknown, result: unknown = {}): JsonObject => lineOf({ from: 'server', message: { jsonrpc: '2.0', id, result } });
+const told = (more: JsonObject = {}): JsonObject =>
+  lineOf({ from: 'server', message: { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' }, ...more } });
+
+/** Lines that a recording is made of; they are sent as a list, so that all kinds of messages are texts of JSON. */
+const recordings: Record<string, (part: unknown) => unknown> = {
+  lines: (part) => part,
+  links: (part) => textsIn(part).map((link) => lineOf({ link, from: 'client', message: { method: 'ping', id: 1 } })),
+  sessions: (part) => textsIn(part).map((_, session) => lineOf({ session, from: 'client', message: { method: 'ping', id: 1 } })),
+  'an argument': (part) => [asked(1, { params: { name: 'a', arguments: { part } } }), answered(1)],
+  'a result': (part) => [asked(1), answered(1, { content: part })],
+  'a batch': (part) => [lineOf({ from: 'client', message: part }), lineOf({ from: 'client', message: [part] })],
+  'requests, and their answers': (part) => textsIn(part).flatMap((id) => [asked(id), answered(id)]),
+  'requests that wait for their answers': (part) => [
+    ...textsIn(part).map((id) => asked(id)),
+    ...textsIn(part).map(() => told()),
+    ...textsIn(part).map((id) => answered(id)),
+  ],
+  'listens beside a request': (part) => [
+    ...textsIn(part).map((id) => asked(id, { method: 'subscriptions/listen' })),
+    ...textsIn(part).map(() => told()),
+  ],
+  'questions of a server': (part) => [
+    asked('first'),
+    ...textsIn(part).map((id) =>
+      lineOf({ from: 'server', message: { jsonrpc: '2.0', id, method: 'elicitation/create', params: { message: id } } }),
+    ),
+    ...textsIn(part).map((id) => lineOf({ from: 'client', message: { jsonrpc: '2.0', id, result: {} } })),
+  ],
+  notifications: (part) => [asked(1), ...textsIn(part).map((data) => told({ params: { data } })), answered(1)],
+};
+
+const redactor = new Redactor();
+redactor.add('a secret that is known');
+
+async function recordingOf(text: string): Promise<Recording> {
+  const lines = parseJson(text);
+  const file = [header, ...(Array.isArray(lines) ? lines : [lines]).map((line) => JSON.stringify(line))].join('\n');
+  return readRecording(Readable.from([Buffer.from(`${file}\n`)]), { file: 'a.jsonl', version: '1', maxLineLength: 2 ** 24 });
+}
+
+/** Lists its links, replays one of them to a client that asks twice, and writes its messages again without secrets. */
+async function take(text: string): Promise<void> {
+  const recording = await recordingOf(text);
+  const rows = [...recording.links].map(([name, entries]) => [name, ...Object.values(describeLink(entries)).map(String)]);
+  toTable(['LINK'], rows, { paint: plain });
+  const [name] = recording.links.keys();
+  const { entries } = chooseLink(recording, name, 'a.jsonl');
+  for (const entry of entries) if (entry.kind === 'message') redactMessage(entry.message, redactor);
+  const [client, server] = createChannelPair();
+  const player = new Player({ script: toScript(entries), channel: server, timing: 'fast' });
+  const first = entries.find((entry) => entry.kind === 'message');
+  if (first !== undefined) client.outgoing.send(first.message);
+  client.outgoing.send({ jsonrpc: '2.0', id: 'other', method: 'tools/call', params: { name: 'other', arguments: { part: 'x' } } });
+  client.outgoing.close();
+  await player.closed;
+  void player.report;
+}
+
+describe('a recording that grows', () => {
+  testGrowth(
+    Object.entries(recordings).map(([name, make]): GrowingKind => [name, make, take]),
+    { coreHasOneIn: 6, tags: ['P-691'] },
+  );
+});
+
+describe('a recording of 300,000 connections', () => {
+  it('is listed', { tags: ['P-691', 'P-693'] }, async () => {
+    const file = join(recordingFolder(), 'many.jsonl');
+    const line = (_: unknown, at: number): string =>
+      `{"t":1,"link":"l${at}","session":1,"from":"client","message":{"method":"ping","id":1}}`;
+    writeFileSync(file, `${header}\n${Array.from({ length: 300_000 }, line).join('\n')}\n`);
+    const { ending, stdout } = await runProgram(['replay', '--list', file], { env: createHome().env });
+    expect(ending).toBe(0);
+    expect(stdout.split('\n')).toHaveLength(300_003);
+  });
+});
