@@ -41,7 +41,7 @@ const causes: readonly (Unavailable & { applies: (said: string) => boolean })[] 
   {
     applies: (said) => /^bwrap: /m.test(said) && setting('kernel/apparmor_restrict_unprivileged_userns') === '1',
     reason: 'AppArmor forbids user namespaces here, as Ubuntu does since 23.10',
-    fix: 'Allow them to bubblewrap: docs/security.md, "Where the sandbox is forbidden", has the AppArmor profile.',
+    fix: 'Allow them to bubblewrap: docs/kernels.md, "Where the sandbox is forbidden", has the AppArmor profile.',
   },
   {
     applies: (said) => /^bwrap: /m.test(said) && (existsSync('/.dockerenv') || existsSync('/run/.containerenv')),

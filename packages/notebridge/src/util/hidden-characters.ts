@@ -4,7 +4,7 @@ const hidden = /[\p{Cc}\u2800\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_
 /** Marks that stand on no letter, or on top of more than any language has: they cover what stands around them. */
 const stacked = /(?<![\p{L}\p{M}\p{N}])\p{M}+|(?<=\p{M}{3})\p{M}+/gu;
 
-/** A text with every character that a person would not see as it is written out, `\u{202e}`. Line breaks and tabs too. */
+/** A text with what is `hidden` or `stacked` written out, `\u{202e}`: line breaks and tabs too, letters that look like others not. */
 export function writeOutHidden(text: string): string {
   return text.replaceAll(hidden, writeOut).replaceAll(stacked, (marks) => Array.from(marks, writeOut).join(''));
 }

@@ -337,13 +337,3 @@ it('no page has a reader run what bears our name in a registry', { tags: ['P-237
 it('the README is short enough to be read', () => {
   expect(readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n').length).toBeLessThan(120);
 });
-
-it('every link of the documentation leads somewhere', () => {
-  for (const page of pages) {
-    const text = readFileSync(join(root, page), 'utf8');
-    for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[\w-]+)?\)/g)) {
-      if (/^https?:/.test(target)) continue;
-      expect(() => readFileSync(join(root, dirname(page), target)), `${page} links to ${target}`).not.toThrow();
-    }
-  }
-});

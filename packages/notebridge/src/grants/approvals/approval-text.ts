@@ -8,7 +8,7 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import type { Redacting } from '../../util/redactor.js';
 import { type ShownLimits, ShownPrinter } from './print-shown.js';
 
-/** A call as a person is shown it. Every character that could hide, move or reorder others is written out. */
+/** A call as a person is shown it. Characters that hide, move or cover others are written out (`writeOutHidden`). */
 export interface ShownCall {
   server: string;
   tool: string;
