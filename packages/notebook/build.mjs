@@ -1,6 +1,6 @@
 // What `tsc` does not do: the Python files of the kernel go along as they are, Python's own library is compiled and its first imports are
 // run once, so that a kernel starts sooner, and the window is bundled for the browser.
-import { cpSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { carryKit } from '../kit/carry.mjs';
 import { compileStandardLibrary, findPyodide, takeSnapshot } from './dist/kernel/pyodide-files.js';
@@ -14,6 +14,9 @@ for (const folder of ['kernel/python/', 'kernel/jupyter/python/']) {
     filter: (file) => !file.includes('__pycache__'),
   });
 }
+// The sandbox shows Python's process this folder and none above it. Without the type Node guesses, file by file, which is what; a file that is
+// being replaced, by a build beside it, is then taken for CommonJS.
+writeFileSync(new URL('dist/kernel/package.json', import.meta.url), '{ "type": "module" }\n');
 const kernelFolder = new URL('dist/kernel/', import.meta.url);
 await takeSnapshot({
   workerUrl: new URL('worker/node-main.js', kernelFolder),

@@ -29,7 +29,7 @@ const leniently = { allowTrailingComma: true };
 /** The parser recurses: without a bound a small file of brackets would overflow the stack. */
 const deepest = 100;
 /** A wrong file (a log, say) has a fault at every word; no one reads on after the first hundred. */
-const mostFaults = 100;
+export const mostFaults = 100;
 
 /** A problem at an offset of the text. */
 type Placed = Pick<Problem, 'path' | 'found' | 'next'> & { offset: number };

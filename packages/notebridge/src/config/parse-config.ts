@@ -8,7 +8,7 @@ import type { Environment } from '../processes/environment.js';
 import type { Config } from './config.js';
 import { expandStrings, variablesIn } from './expand.js';
 import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue, writePath } from './fault.js';
-import { parseJsonDocument } from './json-document.js';
+import { mostFaults, parseJsonDocument } from './json-document.js';
 import { parseServers } from './parse-servers.js';
 import { type CheckedConfig, type CheckedServer, configSchema, formerKeys, knownKeysAt } from './schema.js';
 
@@ -47,7 +47,7 @@ function schemaProblems(error: z.ZodError | undefined, written: unknown): Proble
 
 function issueProblems(issue: z.core.$ZodIssue, parent: KeyPath, written: unknown): Problem[] {
   const path = [...parent, ...issue.path.filter((step) => typeof step !== 'symbol')];
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
+  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, mostFaults).map((key) => unknownKey(path, key));
   if (issue.code === 'invalid_union') {
     // What was meant is the form of the right kind; its own fault says more than "one of these forms".
     const isOtherKind = ({ code, path: inner }: z.core.$ZodIssue): boolean => inner.length === 0 && /^invalid_(type|value)$/.test(code);

@@ -39,10 +39,14 @@ export async function readRecording(input: Readable, options: ReadRecordingOptio
     lastByte = chunk.at(-1);
   });
   await new Promise<void>((resolve, reject) => {
+    let isRefused = false;
     const attempt = (take: () => void): void => {
+      // Lines of the same chunk still come.
+      if (isRefused) return;
       try {
         take();
       } catch (error) {
+        isRefused = true;
         reject(error);
         input.destroy();
       }

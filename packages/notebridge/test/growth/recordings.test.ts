@@ -10,8 +10,8 @@ import { chooseLink } from '../../src/recording/choose-link.js';
 import { describeLink } from '../../src/recording/describe-links.js';
 import { Player } from '../../src/recording/player.js';
 import { type Recording, readRecording } from '../../src/recording/read-recording.js';
+import { Recorder } from '../../src/recording/recorder.js';
 import { recordingFormat } from '../../src/recording/recording-format.js';
-import { redactMessage } from '../../src/recording/redact-message.js';
 import { toScript } from '../../src/recording/script.js';
 import { createChannelPair } from '../../src/rpc/message-stream.js';
 import { Redactor } from '../../src/util/redactor.js';
@@ -64,22 +64,24 @@ async function recordingOf(text: string): Promise<Recording> {
   return readRecording(Readable.from([Buffer.from(`${file}\n`)]), { file: 'a.jsonl', version: '1', maxLineLength: 2 ** 24 });
 }
 
-/** Lists its links, replays one of them to a client that asks twice, and writes its messages again without secrets. */
+/** Lists its links, replays one of them to a client, and records that. */
 async function take(text: string): Promise<void> {
   const recording = await recordingOf(text);
   const rows = [...recording.links].map(([name, entries]) => [name, ...Object.values(describeLink(entries)).map(String)]);
   toTable(['LINK'], rows, { paint: plain });
   const [name] = recording.links.keys();
   const { entries } = chooseLink(recording, name, 'a.jsonl');
-  for (const entry of entries) if (entry.kind === 'message') redactMessage(entry.message, redactor);
   const [client, server] = createChannelPair();
-  const player = new Player({ script: toScript(entries), channel: server, timing: 'fast' });
-  const first = entries.find((entry) => entry.kind === 'message');
-  if (first !== undefined) client.outgoing.send(first.message);
+  const file = { path: 'b.jsonl', append: () => {}, close: () => {} };
+  const recorder = new Recorder({ file, redactor, version: '1', pid: 1, maxBytes: 2 ** 30, onStop: () => {} });
+  const channel = recorder.record(server, { name: 'agent', we: 'server' });
+  const player = new Player({ script: toScript(entries), channel, timing: 'fast' });
+  for (const { message } of entries.filter((entry) => entry.kind === 'message').slice(0, 3)) client.outgoing.send(message);
   client.outgoing.send({ jsonrpc: '2.0', id: 'other', method: 'tools/call', params: { name: 'other', arguments: { part: 'x' } } });
   client.outgoing.close();
   await player.closed;
   void player.report;
+  recorder.close();
 }
 
 describe('a recording that grows', () => {
