@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { revOf } from './cell-rev.js';
 
 describe('revOf', () => {
-  it('is always the same number for a type and a source', { tags: ['P-660'] }, () => {
+  it('is always the same number for a type and a source', { tags: ['P-631'] }, () => {
     // Written down: an agent may have kept one from before an update of ours.
     expect(revOf({ type: 'code', source: 'print(1)' })).toBe(7_802_614_381_432_115);
     expect(revOf({ type: 'text', source: '# T' })).toBe(revOf({ type: 'markdown', source: '# T' }));

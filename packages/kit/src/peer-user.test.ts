@@ -38,7 +38,7 @@ function dialAs(uid: number, { host, port, code = '' }: { host: string; port: nu
   return child;
 }
 
-describe.skipIf(process.platform !== 'linux')('the user at the other end of a connection (Linux)', { tags: ['P-681'] }, () => {
+describe.skipIf(process.platform !== 'linux')('the user at the other end of a connection (Linux)', { tags: ['P-645'] }, () => {
   it.each([
     ['127.0.0.1', '127.0.0.1'],
     ['::1', '::1'],

@@ -99,7 +99,7 @@ describe('a document', () => {
     document.update('c0', 'ours', { by: bot, expectedRev: mine });
   });
 
-  it('does not make an edit stale by runs, moves and metadata, nor by what was put back', { tags: ['P-660'] }, () => {
+  it('does not make an edit stale by runs, moves and metadata, nor by what was put back', { tags: ['P-631'] }, () => {
     const document = documentOf('a', 'b');
     print(document, 'x');
     document.setExecutionCount('c0', 1, { by: ann });

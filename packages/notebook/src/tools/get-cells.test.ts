@@ -2,7 +2,7 @@ import { revOf } from '@notebridge/kit/cell-rev';
 import { expect, it, onTestFinished } from 'vitest';
 import { openNotebook } from '../../test/support/open-notebook.js';
 
-it('get_cells reads one cell by its id, and ranges of its source, of which no character is cut', { tags: ['P-666'] }, async () => {
+it('get_cells reads one cell by its id, and ranges of its source, of which no character is cut', { tags: ['P-637'] }, async () => {
   const source = '𝒂'.repeat(15_000);
   const notebook = openNotebook(['a', source]);
   onTestFinished(() => notebook.session.close());

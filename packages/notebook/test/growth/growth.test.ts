@@ -95,4 +95,4 @@ const kinds: GrowingKind[] = [
   ],
 ];
 
-describe('a message that grows', () => testGrowth(kinds, { coreHasOneIn: 6, tags: ['P-690'] }));
+describe('a message that grows', () => testGrowth(kinds, { coreHasOneIn: 6, tags: ['P-648'] }));

@@ -93,7 +93,7 @@ describe('steps of a window', () => {
     expect(sources()).toEqual(['other', 'b', 'c']);
   });
 
-  it('are taken back in turn with what agents did, the last one first, but nothing that a person typed', { tags: ['P-665'] }, async () => {
+  it('are taken back in turn with what agents did, the last one first, but nothing that a person typed', { tags: ['P-636'] }, async () => {
     const { host, window, ids, document, sources } = await windowOn('a', 'b', 'c');
     const [a = '', b = ''] = ids;
     await callTool(host, 'delete_cell', { cellId: a });

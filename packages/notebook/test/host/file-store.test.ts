@@ -203,7 +203,7 @@ describe('the lock', () => {
     ['nothing', async () => {}],
   ])(
     '%s in its place, put there while the notebook is open, keeps it from being closed by nothing',
-    { tags: ['P-656'] },
+    { tags: ['P-629'] },
     async (_, place) => {
       const path = join(await temporaryFolder(), 'a.ipynb');
       const lock = `${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`;

@@ -60,7 +60,7 @@ test.each([
   { sandbox: 'off' as const, isolation: /runs as its user/, notice: /switched off all the same.*grants files --withdraw/ },
 ])(
   'one in a folder that code was given to write to, with the sandbox $sandbox, is in it unless that was switched off, and says so',
-  { tags: ['P-650'], timeout: 60_000 },
+  { tags: ['P-623'], timeout: 60_000 },
   async ({ sandbox, isolation, notice }) => {
     const project = temporaryProject();
     const wanted = await makeVenv(join(project, '.venv'), { ipykernel: true });

@@ -1,4 +1,4 @@
-// @module-tag P-651
+// @module-tag P-624
 
 /** Folders that no code is given to write to, each refused with what it is. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// @module-tag P-650
+// @module-tag P-623
 
 /** Where code in a sandbox may have put a program, or words about one: nothing of it runs outside, and no kernel is shown more on its account. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

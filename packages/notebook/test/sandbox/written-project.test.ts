@@ -26,7 +26,7 @@ afterEach(() => rmSync(project, { recursive: true, force: true }));
 const specFor = (source: string, files: 'ro' | 'rw' = 'rw') =>
   toKernelSpec({ python: join(project, '.venv/bin/python'), args: ['-c', source], folder: project, files });
 
-describe.skipIf(missing !== undefined)('a project that code may write to', { tags: ['P-655'] }, () => {
+describe.skipIf(missing !== undefined)('a project that code may write to', { tags: ['P-628'] }, () => {
   const work = `
 import csv, json, os, subprocess, sys
 sys.path.insert(0, os.getcwd())
@@ -74,7 +74,7 @@ os.chmod(".venv/bin/python", 0o755)
   });
 });
 
-describe.skipIf(missing !== undefined)('a kernel that may write to a folder', { tags: ['P-657'] }, () => {
+describe.skipIf(missing !== undefined)('a kernel that may write to a folder', { tags: ['P-630'] }, () => {
   async function endedBy(act: () => void): Promise<string | undefined> {
     const launched = sandboxOfLinux().launch(await specFor('print(1, flush=True); input()'));
     const ended = new Promise((resolve) => launched.child.once('close', resolve));

@@ -39,7 +39,7 @@ const grant = async (ttlMs = 3_600_000): Promise<Extract<Principal, { kind: 'gra
 });
 const ended = (principal: Principal): Promise<BridgeError> => new Promise((resolve) => live.whileLive(principal, resolve));
 
-describe('what runs for a grant', { tags: ['P-680'] }, () => {
+describe('what runs for a grant', { tags: ['P-644'] }, () => {
   it('is ended when another process has revoked it, and nobody else’s is', async () => {
     const [one, other] = [await grant(), await grant()];
     const told: string[] = [];

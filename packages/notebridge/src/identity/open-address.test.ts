@@ -24,7 +24,7 @@ async function openedWith(platform: NodeJS.Platform, { wsl = false } = {}) {
   return { result, opened };
 }
 
-describe('an address that opens something', { tags: ['P-683'] }, () => {
+describe('an address that opens something', { tags: ['P-647'] }, () => {
   it.each(['darwin', 'win32'] as const)('is in no list of arguments on %s: a private file leads to it', async (platform) => {
     const { result, opened } = await openedWith(platform);
     expect(result).toMatchObject({ opened: true });

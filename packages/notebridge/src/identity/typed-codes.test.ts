@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-describe('codes that are typed', { tags: ['P-682'] }, () => {
+describe('codes that are typed', { tags: ['P-646'] }, () => {
   it('are good once, within 15 minutes, also by a clock that was set', () => {
     let now = 1_800_000_000_000;
     const codes = acceptTypedCodes(dir, () => now);

@@ -49,7 +49,7 @@ describe('calls that wait for the answers of modern agents', () => {
     await expect.poll(() => cancelled).toEqual(['nobody answered what the server asked']);
   });
 
-  it('are cancelled when the right of their agent ends, which knows of no call that could be cancelled', { tags: ['P-680'] }, async () => {
+  it('are cancelled when the right of their agent ends, which knows of no call that could be cancelled', { tags: ['P-644'] }, async () => {
     const { calls, cancelled, toCall } = openCalls();
     const call = toCall();
     const { requestState } = await calls.run(call);

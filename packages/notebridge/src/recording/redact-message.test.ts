@@ -1,4 +1,4 @@
-// @module-tag P-675
+// @module-tag P-643
 
 import { expect, it } from 'vitest';
 import { Redactor } from '../util/redactor.js';

@@ -1,4 +1,4 @@
-// @module-tag P-654
+// @module-tag P-627
 
 import {
   chmodSync,

@@ -78,7 +78,7 @@ describe('Redactor', () => {
     expect(redactor.redact('token-1234 token-5678')).toBe('token-1234 [redacted]');
   });
 
-  it('forgets what the config no longer has, but in what was kept while it had it', { tags: ['P-672'] }, () => {
+  it('forgets what the config no longer has, but in what was kept while it had it', { tags: ['P-640'] }, () => {
     const redactor = new Redactor();
     redactor.replace('one', [
       { name: 'A_KEY', value: 'first-value-1' },
@@ -97,7 +97,7 @@ describe('Redactor', () => {
     expect(redactor.past.redact(text)).toBe(text);
   });
 
-  it('never hides a word of ours, though a password is the same', { tags: ['P-672'] }, () => {
+  it('never hides a word of ours, though a password is the same', { tags: ['P-640'] }, () => {
     const redactor = new Redactor();
     redactor.replace('it', [
       { name: 'DB_PASSWORD', value: 'arguments' },

@@ -1,4 +1,4 @@
-// @module-tag P-671
+// @module-tag P-639
 
 import { describe, expect, it } from 'vitest';
 import { publicConfigs, publicVariables } from '../../test/fixtures/public-configs.js';

@@ -12,9 +12,7 @@ import { Program } from '../support/program.js';
 import { fixtureServer } from '../support/upstreams.js';
 import { windowUrlIn } from '../support/window-url.js';
 
-it('asks the person who runs a cell in the window of the notebook', { ...drivesBrowser, timeout: 240_000 }, async ({
-  skip,
-}) => {
+it('asks the person who runs a cell in the window of the notebook', { ...drivesBrowser, timeout: 240_000 }, async ({ skip }) => {
   const executablePath = findChromium();
   skip(!executablePath, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
   const folder = mkdtempSync(join(tmpdir(), 'notebridge-window-'));

@@ -17,7 +17,7 @@ describe.skipIf(why !== undefined)(`a Chromium of another user${why === undefine
   it('opens nothing by any of 100 addresses, and by a code that is typed', {
     ...drivesBrowser,
     timeout: 600_000,
-    tags: ['P-681', 'P-682'],
+    tags: ['P-645', 'P-646'],
   }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'foreign-chromium-'));
     try {

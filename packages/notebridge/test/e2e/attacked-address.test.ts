@@ -57,7 +57,7 @@ describe.skipIf(whyNoOther !== undefined)(`another user of the machine${whyNoOth
   };
   const isIn = ({ status }: ForeignReply): boolean => status === 200 || status === 101;
 
-  it.each(Object.keys(doors))('gets in by none of 25 addresses: %s', { tags: ['P-681'] }, async (door) => {
+  it.each(Object.keys(doors))('gets in by none of 25 addresses: %s', { tags: ['P-645'] }, async (door) => {
     const steal = doors[door] as () => Promise<ForeignRequest>;
     const stolen: ForeignRequest[] = [];
     for (let count = 0; count < 25; count++) stolen.push(await steal());
@@ -70,7 +70,7 @@ describe.skipIf(whyNoOther !== undefined)(`another user of the machine${whyNoOth
     expect(own).toMatchObject({ status: door === 'page' ? 101 : 200 });
   });
 
-  it('types a code, once, and its pages connect then, while those of others do not', { tags: ['P-682'] }, async () => {
+  it('types a code, once, and its pages connect then, while those of others do not', { tags: ['P-646'] }, async () => {
     const typed = async (stateHome = ''): Promise<string> =>
       (await runProgram(['code'], { env: { XDG_STATE_HOME: stateHome } })).stdout.trim();
     const [byConsole, byWindow, byConnect, page] = (await Promise.all(

@@ -50,7 +50,7 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
     }
   });
 
-  it('an agent that is too busy to answer keeps the notebook that it holds', { timeout: slow, tags: ['P-296', 'P-670'] }, async () => {
+  it('an agent that is too busy to answer keeps the notebook that it holds', { timeout: slow, tags: ['P-296', 'P-638'] }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env, name: 'First agent' });

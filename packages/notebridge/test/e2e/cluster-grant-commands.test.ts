@@ -52,7 +52,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     expect((await grant(one, 'revoke', terms.id)).stderr).toContain(`There is no grant "${terms.id}" that could be revoked`);
   });
 
-  it('end what runs for them at three hubs within a second', { tags: ['P-680'] }, async () => {
+  it('end what runs for them at three hubs within a second', { tags: ['P-644'] }, async () => {
     await using three = await start('three');
     const issue = async (...args: string[]) => JSON.parse((await grant(one, '--json', ...args)).stdout) as { token: string; id: string };
     const [agent, tools] = [await issue('--agent'), await issue()];

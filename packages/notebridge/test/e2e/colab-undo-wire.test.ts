@@ -110,7 +110,7 @@ describe("the agent's own calls", () => {
   });
 
   it('go ahead when the page does not show its cells, and the log says so; but none that replaces what is not shown', {
-    tags: ['P-664'],
+    tags: ['P-635'],
   }, async () => {
     await using scene = await Scene.open(() => async ({ method, params }) => {
       if (method !== 'tools/call' || (params as JsonObject).name !== 'get_cells') return undefined;

@@ -14,7 +14,7 @@ interface Tasks {
   measureTasks(client: { call: Call }, agent: (call: Call) => object): Promise<{ [task: string]: { failed?: string } }>;
 }
 
-it('ten everyday tasks of an agent meet no refusal', { timeout: 120_000, tags: ['P-662'] }, async () => {
+it('ten everyday tasks of an agent meet no refusal', { timeout: 120_000, tags: ['P-633'] }, async () => {
   const { cellsOfTasks, measureTasks, notebridgeAgent } = (await import('../../../../bench/lib/jupyterlab-tasks.mjs' as string)) as Tasks;
   const folder = mkdtempSync(join(tmpdir(), 'notebridge-everyday-'));
   const file = join(folder, 'work.ipynb');

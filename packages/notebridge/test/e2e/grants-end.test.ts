@@ -24,7 +24,7 @@ describe('what runs for a grant that ends', () => {
   const ask = async (path: string, body?: JsonObject): Promise<JsonObject> =>
     (await (await hub.request(`/api/v1/hub${path}`, { token: hub.ownerToken, body })).json()) as JsonObject;
 
-  it('is cancelled at its server, and every stream ends, within a second of the command', { tags: ['P-680'] }, async () => {
+  it('is cancelled at its server, and every stream ends, within a second of the command', { tags: ['P-644'] }, async () => {
     const [agent, tools] = [await hub.grant('--agent'), await hub.grant()];
     const streams = await openAllStreams(hub, { agent: agent.token, tools: tools.token }, 'revoked');
     const end = async (): Promise<number> => {
@@ -37,7 +37,7 @@ describe('what runs for a grant that ends', () => {
     expect(agents).toEqual([]);
   });
 
-  it('ends as well when its time is over', { tags: ['P-680'] }, async () => {
+  it('ends as well when its time is over', { tags: ['P-644'] }, async () => {
     const issue = async (door: string) =>
       (await ask('/grants', { door, ttl_seconds: 4 })) as { token: string; grant: { expires_at: string } };
     const [agent, tools] = [await issue('agent'), await issue('tools')];
@@ -47,7 +47,7 @@ describe('what runs for a grant that ends', () => {
     await expectEndInTime([{ by: 'expired', streams }], { end: () => Promise.resolve(over), file });
   });
 
-  it('asks nobody for approval any more, and a call that was answered meanwhile is not made', { tags: ['P-680'] }, async () => {
+  it('asks nobody for approval any more, and a call that was answered meanwhile is not made', { tags: ['P-644'] }, async () => {
     const { token, id } = await hub.grant();
     const calling = hub.call('long', 'change', { by: 'asked' }, token);
     await expect.poll(async () => (await ask('/approvals')).approvals).toHaveLength(1);

@@ -58,7 +58,7 @@ print("written")
 `;
 
   it('runs nothing that a cell has written, in a trusted folder, at the next start or look; its own Python goes on in the sandbox', {
-    tags: ['P-650', 'P-655'],
+    tags: ['P-623', 'P-628'],
   }, async () => {
     const mark = join(home, 'was-run');
     await makeVenv(join(project, '.venv'), { ipykernel: true });
@@ -82,7 +82,7 @@ print("written")
   });
 
   it('is refused for what the config names there, before a kernel starts, and the config itself, with path and reason', {
-    tags: ['P-651'],
+    tags: ['P-624'],
   }, async () => {
     const named: [object, RegExp][] = [
       [

@@ -35,7 +35,7 @@ describe('a change of the config', () => {
   });
 
   it('forgets the secrets that an entry no longer has, and those of one that is gone, once their programs have ended', {
-    tags: ['P-672'],
+    tags: ['P-640'],
   }, async () => {
     const redactor = new Redactor();
     const [changed, gone] = [named('changed', { env: { A_KEY: 'first-value-1' } }), named('gone', { env: { B_KEY: 'second-value-2' } })];

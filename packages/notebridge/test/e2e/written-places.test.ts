@@ -62,7 +62,7 @@ function linked(path: string): string {
 const server = { command: 'node', args: [] as string[], name: 'it' };
 const remedy = /code in a sandbox may write to ".*\/given".*notebridge grants files --withdraw .*\/given/;
 
-describe('a config', { tags: ['P-652'] }, () => {
+describe('a config', { tags: ['P-625'] }, () => {
   const env = () => ({ HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') });
   const load = (path: string, config: unknown = {}) => {
     const named = path.startsWith('/') ? path : join(base, path);
@@ -102,7 +102,7 @@ describe('a config', { tags: ['P-652'] }, () => {
   });
 });
 
-describe('a middleware module', { tags: ['P-652'] }, () => {
+describe('a middleware module', { tags: ['P-625'] }, () => {
   const source = 'globalThis.writtenRan = true; export default { onCallTool: (context, next) => next(context) }';
   it.each([
     ['in the folder', () => file(join(given, 'm.mjs'), source)],
@@ -135,16 +135,16 @@ describe('a server', () => {
     ['its working directory, by a link', () => fixtureConfig('x', [], { ...server, cwd: linked(given) })],
     ['the certificate of its address', () => httpConfig('https://x.example', { ca: join(given, 'ca.pem') })],
   ];
-  it.each(starts)('is not started with %s there', { tags: ['P-652'] }, (_, toConfig) => {
+  it.each(starts)('is not started with %s there', { tags: ['P-625'] }, (_, toConfig) => {
     expect(() => assertOutside(toConfig())).toThrow(remedy);
   });
 
-  it('gets such a folder as data', { tags: ['P-651'] }, () => {
+  it('gets such a folder as data', { tags: ['P-624'] }, () => {
     expect(() => assertOutside(fixtureConfig('named.mjs', [given]))).not.toThrow();
     expect(() => assertOutside(fixtureConfig('x', [], { command: 'npx', args: ['-y', 'server-filesystem', given] }))).not.toThrow();
   });
 
-  it('that has crashed is not started again from what code has been given since', { tags: ['P-652'], timeout: 60_000 }, async () => {
+  it('that has crashed is not started again from what code has been given since', { tags: ['P-625'], timeout: 60_000 }, async () => {
     folders = [];
     const mark = join(base, 'has-run');
     const script = file(join(given, 'server.mjs'), `import ${JSON.stringify(fixtureServer('calls.mjs'))};`);
@@ -159,7 +159,7 @@ describe('a server', () => {
   });
 });
 
-describe('a program by its name', { tags: ['P-653'] }, () => {
+describe('a program by its name', { tags: ['P-626'] }, () => {
   it('is looked for outside alone: by servers and scripts, and by what opens a browser', async () => {
     for (const name of ['node', 'python3', 'xdg-open']) file(join(given, 'bin', name));
     mkdirSync(join(outside, 'bin'));
@@ -181,7 +181,7 @@ describe('a program by its name', { tags: ['P-653'] }, () => {
   });
 });
 
-describe('a skill', { tags: ['P-652'] }, () => {
+describe('a skill', { tags: ['P-625'] }, () => {
   const place = useSkillsPlace();
   const run = async () => {
     await place.writeSkill('pdf');
@@ -206,7 +206,7 @@ describe('a skill', { tags: ['P-652'] }, () => {
   });
 });
 
-describe('notebridge grants files', { tags: ['P-654'] }, () => {
+describe('notebridge grants files', { tags: ['P-627'] }, () => {
   it('lists what was given, takes it back with a warning, and refuses what was not', async () => {
     const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
     const record = createWrittenFolders(join(base, 'state/notebridge'), { uid: process.getuid?.() });
@@ -227,7 +227,7 @@ describe('notebridge grants files', { tags: ['P-654'] }, () => {
   });
 });
 
-describe('a server without "cwd"', { tags: ['P-653'] }, () => {
+describe('a server without "cwd"', { tags: ['P-626'] }, () => {
   it('begins in an empty folder of ours', async () => {
     const noted = join(base, 'noted');
     const script = `pwd > ${noted}; ls -A >> ${noted}; exec ${process.execPath} ${fixtureServer('calls.mjs')} ${join(base, 'calls')}`;
@@ -246,7 +246,7 @@ describe('a server without "cwd"', { tags: ['P-653'] }, () => {
   });
 });
 
-describe('the rule', { tags: ['P-650'] }, () => {
+describe('the rule', { tags: ['P-623'] }, () => {
   it('means what the system would find: links to links, what is above them, what is not there yet', () => {
     symlinkSync(given, join(outside, 'one'));
     symlinkSync('one/deep', join(outside, 'two'));

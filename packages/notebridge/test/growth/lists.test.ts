@@ -166,13 +166,13 @@ const itemLists = Object.entries(mergeableLists).flatMap(([method, { items, key 
 describe('a list of a server that grows', () => {
   testGrowth([...Object.entries(toolLists).map(([name, make]): GrowingKind => [name, make, takeTools]), ...itemLists], {
     coreHasOneIn: 6,
-    tags: ['P-690'],
+    tags: ['P-648'],
   });
 });
 
 describe('bindings of tools that grow', () => {
   testGrowth(
     Object.entries(toolLists).map(([name, make]): GrowingKind => [name, make, bind]),
-    { coreHasOneIn: 6, tags: ['P-690'], bounds: { leastSize: 128, maxBytes: 2 ** 18 } },
+    { coreHasOneIn: 6, tags: ['P-648'], bounds: { leastSize: 128, maxBytes: 2 ** 18 } },
   );
 });

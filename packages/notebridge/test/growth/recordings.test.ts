@@ -87,12 +87,12 @@ async function take(text: string): Promise<void> {
 describe('a recording that grows', () => {
   testGrowth(
     Object.entries(recordings).map(([name, make]): GrowingKind => [name, make, take]),
-    { coreHasOneIn: 6, tags: ['P-691'] },
+    { coreHasOneIn: 6, tags: ['P-649'] },
   );
 });
 
 describe('a recording of 300,000 connections', () => {
-  it('is listed', { tags: ['P-691', 'P-693'] }, async () => {
+  it('is listed', { tags: ['P-649', 'P-651'] }, async () => {
     const file = join(recordingFolder(), 'many.jsonl');
     const line = (_: unknown, at: number): string =>
       `{"t":1,"link":"l${at}","session":1,"from":"client","message":{"method":"ping","id":1}}`;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createContext } from '../support/create-context.js';
 import { openColabKind } from './colab-kind.js';
 
-it('a cell of a Colab page is read in the last moment before an edit, which says what it is by then', { tags: ['P-664'] }, async () => {
+it('a cell of a Colab page is read in the last moment before an edit, which says what it is by then', { tags: ['P-635'] }, async () => {
   await using kind = await openColabKind();
   const call = async (name: string, args: JsonObject = {}): Promise<JsonObject> => {
     const message = { name, arguments: args };

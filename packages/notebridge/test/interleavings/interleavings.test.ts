@@ -25,19 +25,19 @@ describe.each(kinds)('$name', ({ open, few }) => {
   };
 
   it('keeps what a person typed until an agent has read it, in random interleavings of a person and two agents', {
-    tags: ['P-663'],
+    tags: ['P-634'],
     timeout: 120_000,
   }, async () => {
     const tally = await play(1, few);
     for (const count of [tally.written, tally.refused, tally.removedKnowingly]) expect(count).toBeGreaterThan(20);
   });
 
-  it('the same in 10,000', { tags: ['deep', 'P-663'], timeout: 3_600_000 }, async () => {
+  it('the same in 10,000', { tags: ['deep', 'P-634'], timeout: 3_600_000 }, async () => {
     const tally = await play(1000, 10_000);
     for (const count of [tally.written, tally.refused, tally.removedKnowingly]) expect(count).toBeGreaterThan(1000);
   });
 });
 
-it('is what the README says', { tags: ['P-663'] }, () => {
+it('is what the README says', { tags: ['P-634'] }, () => {
   expect(readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8')).toContain(sentence);
 });

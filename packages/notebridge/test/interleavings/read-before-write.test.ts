@@ -39,7 +39,7 @@ const typed = (source: string): string => host.session.document.insert(0, { type
 const sourceOf = (cellId: string): string | undefined => host.session.document.find(cellId)?.source;
 const type = (cellId: string, source: string): void => host.session.document.update(cellId, source, { by });
 
-describe('an edit of what the agent has not read', { tags: ['P-661'] }, () => {
+describe('an edit of what the agent has not read', { tags: ['P-632'] }, () => {
   it('is refused with the text, which counts as read then', async () => {
     const call = agent();
     const cellId = typed('mine');
@@ -87,7 +87,7 @@ describe('an edit of what the agent has not read', { tags: ['P-661'] }, () => {
     expect(await call('update_cell', { cellId, content: 'print("b")' })).toEqual({});
   });
 
-  it('shows what has changed in a text that is too long, or how it is read, and cut texts are not read', { tags: ['P-666'] }, async () => {
+  it('shows what has changed in a text that is too long, or how it is read, and cut texts are not read', { tags: ['P-637'] }, async () => {
     const call = agent();
     const lines = Array.from({ length: 2000 }, (_, at) => `line ${at} = "0123456789"`);
     const long = lines.join('\n');
@@ -120,7 +120,7 @@ describe('an edit of what the agent has not read', { tags: ['P-661'] }, () => {
   });
 });
 
-describe('ordinary work meets no refusal', { tags: ['P-662'] }, () => {
+describe('ordinary work meets no refusal', { tags: ['P-633'] }, () => {
   it('add, then update, delete, undo and update again', async () => {
     const call = agent();
     for (const [tool, content] of [

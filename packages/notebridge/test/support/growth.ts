@@ -8,7 +8,7 @@ import { coreAndDeep } from './core-and-deep.js';
 const deepest = 2000;
 
 /** How a part of a message can be large. `at` gives the part of size n. */
-export const largeParts: Record<string, (size: number) => unknown> = {
+const largeParts: Record<string, (size: number) => unknown> = {
   'a list of numbers': (size) => Array.from({ length: size }, (_, index) => index),
   'a list of texts': (size) => Array.from({ length: size }, (_, index) => `text ${index}\n`),
   'a list of maps': (size) => Array.from({ length: size }, (_, index) => ({ key: index })),
@@ -36,7 +36,7 @@ export interface GrowthBounds {
 }
 
 /** Handles messages that double in size, until one has `maxBytes` or takes `maxCpuMs`; what each cost. */
-export async function growthOf(
+async function growthOf(
   make: (size: number) => unknown,
   handle: (text: string) => unknown,
   { leastSize = 1024, maxBytes = 2 ** 19, maxCpuMs = 2000 }: GrowthBounds = {},
@@ -67,7 +67,7 @@ async function cpuOf(work: () => unknown): Promise<number> {
  * How many times the cost has grown over the last two doublings: 4 if it grows with the size, 16 if with its square. What costs less than 100 ms
  * at its largest is not worth a ratio.
  */
-export function lastGrowth(grown: readonly Growth[]): number {
+function lastGrowth(grown: readonly Growth[]): number {
   const [before, , last] = grown.slice(-3);
   // Too slow before anything could be compared.
   if (grown.length < 3 && grown.some(({ cpuMs }) => cpuMs > 1000)) return Number.POSITIVE_INFINITY;

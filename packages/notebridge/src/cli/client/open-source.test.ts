@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { stateDir } from '../../processes/state-dir.js';
 import { writeHubFile } from '../../identity/hub-file.js';
 import { ensureOwnerToken, proveOwner } from '../../identity/owner-token.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { findHub } from './open-source.js';
 
 it('what listens at the address of the hub is used, and shown the token, once it has proved to know it', { tags: ['P-092'] }, async () => {

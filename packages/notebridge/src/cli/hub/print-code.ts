@@ -1,6 +1,6 @@
-import { stateDir } from '../../processes/state-dir.js';
 import { ensureOwnerToken } from '../../identity/owner-token.js';
 import { createTypedCode } from '../../identity/typed-codes.js';
+import { stateDir } from '../../processes/state-dir.js';
 
 /** Prints the code alone on stdout. It is good at whatever of this user runs, which is not asked. */
 export function printCode(): void {

@@ -42,7 +42,7 @@ it.each(['legacy', 'modern'] as const)(
   },
 );
 
-it('stops when the right of its caller ends, also once its call was answered', { tags: ['P-680'] }, async () => {
+it('stops when the right of its caller ends, also once its call was answered', { tags: ['P-644'] }, async () => {
   const context = createContext('tools/call', {});
   const work = ({ signal }: CodeExecution) =>
     new Promise<ToolResult>((resolve) => signal.addEventListener('abort', () => resolve(toTextResult('stopped'))));

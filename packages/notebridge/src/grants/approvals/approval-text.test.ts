@@ -74,7 +74,7 @@ describe('what a person is shown', () => {
     expect(shown({ deep: nested(9) })).toContain('Not all of it is shown');
   });
 
-  it('is the call as it was sent, whatever the config says that is no secret', { tags: ['P-673'] }, () => {
+  it('is the call as it was sent, whatever the config says that is no secret', { tags: ['P-641'] }, () => {
     const env = {
       STAGE: 'production',
       TABLE: 'customers',
@@ -94,7 +94,7 @@ describe('what a person is shown', () => {
     expect(text).toContain(`Arguments:\n${lines.join('\n')}\nFor:`);
   });
 
-  it('keeps every name distinct, in itself and in an object, whatever is cut or hidden of it', { tags: ['P-673'] }, () => {
+  it('keeps every name distinct, in itself and in an object, whatever is cut or hidden of it', { tags: ['P-641'] }, () => {
     const twins = { ['n'.repeat(200)]: 1, [`${'n'.repeat(199)}m`]: 2, 'hunter2-secret': 3, '[redacted]': 4 };
     const text = shown({ ...twins, in: { ...twins } });
     for (const value of ['1', '2', '3', '4']) expect(text.match(new RegExp(`: ${value}[,}\n]`, 'g'))).toHaveLength(2);
@@ -104,20 +104,20 @@ describe('what a person is shown', () => {
     expect(text).toContain('"[redacted]": 3, "[redacted]" (2): 4}');
   });
 
-  it('hides no argument behind a long one, and counts what is left out in words that no value can imitate', { tags: ['P-673'] }, () => {
+  it('hides no argument behind a long one, and counts what is left out in words that no value can imitate', { tags: ['P-641'] }, () => {
     const text = shown({ note: Array.from({ length: 30 }, () => 'x'.repeat(400)), command: 'rm -rf /', list: ['a', '… 9 more'] });
     expect(text).toContain('  "command": "rm -rf /"\n  "list": ["a", "… 9 more"]');
     expect(text).toMatch(/"note": \["x+.*, … \d+ more\]\n/);
     expect(text).toContain('Not all of it is shown');
   });
 
-  it('writes out marks that cover what stands around them, and no accent of a language', { tags: ['P-673'] }, () => {
+  it('writes out marks that cover what stands around them, and no accent of a language', { tags: ['P-641'] }, () => {
     const text = shown({ a: `e\u0301 Vie\u0302\u0323t ${'z'}${'\u0335'.repeat(6)}`, b: '\u0338" x' });
     expect(text).toContain('e\u0301 Vie\u0302\u0323t z\u0335\u0335\u0335\\u{335}\\u{335}\\u{335}"');
     expect(text).toContain('"\\u{338}\\" x"');
   });
 
-  it('can be read whole: a megabyte of it, and the last member of the last list', { tags: ['P-674'] }, () => {
+  it('can be read whole: a megabyte of it, and the last member of the last list', { tags: ['P-642'] }, () => {
     const args = {
       long: `${'x'.repeat(1_000_000)}hunter2-secret end`,
       many: Array.from({ length: 1000 }, (_, at) => at),

@@ -1,4 +1,4 @@
-// @module-tag P-674
+// @module-tag P-642
 
 import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
