@@ -4,9 +4,11 @@ import { constants, link, lstat, open, readdir, rename, rm, stat } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { errnoOf, ignore, ignoreMissing } from '@notebridge/kit/errno';
+import { isWithin } from '@notebridge/kit/find-written';
 import { inRealFolder } from '@notebridge/kit/real-folder';
 import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
 import { NotebookError } from '../model/errors.js';
+import { writtenFolderOf } from '../sandbox/written-folders.js';
 
 /** What was found on disk. */
 export type Found =
@@ -47,10 +49,16 @@ export class DiskFile {
     this.#maxBytes = maxBytes;
   }
 
-  /** `isReal`: all links of the path have been resolved before, and what is one now was put there since. Rejects for it. */
+  /**
+   * `isReal`: all links of the path have been resolved before, and what is one now was put there since. Rejects for it, and for a link that
+   * code may have put: it would choose the folder that its next kernel is given.
+   */
   static async at(path: string, { maxBytes, isReal = false }: { maxBytes: number; isReal?: boolean | undefined }): Promise<DiskFile> {
     const real = await followLinks(path);
-    if (isReal && real !== path) throw new Error('a part of its path has become a link while it was opened');
+    if (isReal && real !== path) throw new Error('a part of its path is a link that was put there since, or by code in a notebook');
+    const written = writtenFolderOf(path);
+    if (written !== undefined && !isWithin(real, written))
+      throw new Error(`a part of its path is a link in "${written}", where code could write, and leads out of that folder`);
     return new DiskFile(real, maxBytes);
   }
 

@@ -108,9 +108,12 @@ export class NotebookHost implements AsyncDisposable {
   #parts: Parts | undefined;
   #closing: Promise<void> | undefined;
   readonly #beside = new BesideHosts((file) => this.#createBeside(file));
+  /** The notebook's, by its real path once the file is open: a link that takes its place later leads no kernel anywhere. */
+  #folder: string;
 
   constructor(options: NotebookHostOptions) {
     this.#options = options;
+    this.#folder = options.file === undefined ? process.cwd() : dirname(resolve(options.file));
     this.#logger = options.logger ?? silentLogger;
     options.onSecret?.(this.#token);
   }
@@ -227,6 +230,7 @@ export class NotebookHost implements AsyncDisposable {
     if (options.kernel === undefined && options.sandbox === 'require') await assertSandbox();
     const finder = options.kernel ? undefined : await openFinder({ ...options.kernels, folder: this.#folder });
     const file = path === undefined ? undefined : await FileStore.open({ path, isReal, limits, timing, logger });
+    if (file) this.#folder = dirname(file.path);
     const document = file?.document ?? createDocument(undefined, limits);
     let session: NotebookSession | undefined;
     let windows: ViewerWindows | undefined;
@@ -262,10 +266,6 @@ export class NotebookHost implements AsyncDisposable {
       await file?.close();
       throw error;
     }
-  }
-
-  get #folder(): string {
-    return this.#options.file === undefined ? process.cwd() : dirname(resolve(this.#options.file));
   }
 
   #openKernels(document: NotebookDocument, finder: KernelFinder): Promise<NotebookKernels> {

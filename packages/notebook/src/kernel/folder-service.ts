@@ -221,7 +221,11 @@ export class FolderService implements HostService {
   }
 
   #realRoot(): Promise<string> {
-    this.#root ??= realpath(this.#options.folder);
+    this.#root ??= realpath(this.#options.folder).then((root) => {
+      // It is named by its real path: a link was put in its place.
+      if (root !== this.#options.folder) throw new Refusal('EACCES', outside);
+      return root;
+    });
     return this.#root;
   }
 

@@ -12,7 +12,7 @@ import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
 import { startProgram } from './start-program.js';
 import { findSystemFiles, writtenFiles } from './system-files.js';
 import { watchBounds } from './watch-bounds.js';
-import { watchMounts } from './watch-mounts.js';
+import { identityOf, watchMounts } from './watch-mounts.js';
 
 const pidTimeoutMs = 1000;
 
@@ -42,9 +42,16 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
       // It was reported before the program began, which has returned by now.
       const known = await Promise.race([pid, setTimeout(pidTimeoutMs, undefined, { ref: false })]);
       if (known === undefined) return ['its process id is not known'];
-      return findLinuxFaults(known, toExpected(spec, systemFilesOf(spec)));
+      return [...findLinuxFaults(known, toExpected(spec, systemFilesOf(spec))), ...findOtherFolders(known, spec)];
     },
   };
+}
+
+/** A folder may have been replaced in the moment of the start, by a link to what code was never to see. */
+function findOtherFolders(pid: number, { mounts = [] }: SandboxSpec): string[] {
+  return mounts
+    .filter(({ path }) => identityOf(path) !== identityOf(`/proc/${pid}/root${path}`))
+    .map(({ path }) => `"${path}" is another folder in it`);
 }
 
 function write(child: SandboxedProcess['child'], fd: number, data: Buffer | string): void {

@@ -15,7 +15,7 @@ export interface KernelSpecOptions {
   readonly python: string;
   /** What it is started with. */
   readonly args: readonly string[];
-  /** The folder of the notebook. */
+  /** The folder of the notebook, by its real path: see `assertIsReal`. */
   readonly folder: string;
   /** Default `none`: the kernel begins in an empty folder. */
   readonly files?: FolderAccess | undefined;
@@ -36,7 +36,8 @@ export interface KernelSpecOptions {
  */
 export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxSpec> {
   const { python, args, files = 'none', kernelName, readable = [], ours = [], runs = [], maxDataBytes } = options;
-  const folder = files === 'none' ? undefined : realpathSync(options.folder);
+  const folder = files === 'none' ? undefined : options.folder;
+  if (folder !== undefined) assertIsReal(folder);
   if (folder !== undefined) assertMayBeGiven(folder, ours);
   const writable = files === 'rw' ? folder : undefined;
   if (writable !== undefined) assertMayBeWritten(writable, { ours, runs });
@@ -66,6 +67,15 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
     environment: environmentOf(places.prefix, places.userBase, kernels),
     ...(maxDataBytes === undefined ? {} : { maxDataBytes }),
   };
+}
+
+/** Throws where a part of the path is a link: whoever may write to the folder above could have put it there, to be given another folder. */
+export function assertIsReal(folder: string): void {
+  const real = realpathSync(folder);
+  if (real === folder) return;
+  throw new Error(
+    `The folder "${folder}" is given to no kernel: a part of its path is a link now, which leads to "${real}". Put the folder back, or open the notebook there`,
+  );
 }
 
 /** The program is mounted below a folder that is written to; nothing can be mounted below a link in it. */

@@ -27,7 +27,8 @@ function readMountPaths(pid: number): Set<string> | undefined {
   }
 }
 
-function identityOf(path: string): string | undefined {
+/** Which file or folder a path leads to. Undefined: none that can be seen. */
+export function identityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path);
     return `${dev}:${ino}`;

@@ -1,9 +1,17 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isWithin } from '@notebridge/kit/find-written';
+import { writtenBy } from '../../processes/written-rule.js';
 
-/** The path of a notebook's file with links resolved, by which two processes know that they mean the same one. It need not be there yet. */
+/**
+ * The path of a notebook's file with links resolved, by which two processes know that they mean the same one. It need not be there yet. A link
+ * that code may have put is not followed out of the folder that was given to it: whoever opens the file refuses it then.
+ */
 export function realFileOf(file: string): string {
-  return resolveLinks(resolve(file), maxLinks);
+  const named = resolve(file);
+  const real = resolveLinks(named, maxLinks);
+  const written = real === named ? undefined : writtenBy(named);
+  return written === undefined || isWithin(real, written) ? real : named;
 }
 
 /** As Linux: links that lead in a circle end somewhere. */
