@@ -2,6 +2,8 @@ import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { messageOf } from '@notebridge/kit/message-of';
 import { Command, CommanderError } from 'commander';
 import { BridgeError, type ErrorCode } from '../core/errors.js';
+import { heedRecord } from '../identity/heed-record.js';
+import { stateDir } from '../processes/state-dir.js';
 import { ownVersion } from '../state/own-files.js';
 import { quote } from '../util/quote.js';
 import { stdioCommand } from './commands/stdio.js';
@@ -44,6 +46,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
 const hiddenCommands = new Set(['broker']);
 
 async function main(argv: string[]): Promise<void> {
+  heedRecord(stateDir());
   const program = new Command('notebridge')
     .description('The two-way bridge between AI agents and notebooks, over the Model Context Protocol')
     .version(ownVersion())

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { BridgeError } from '../core/errors.js';
 import { launchDetached, parseBrowserVariable, watchLaunch } from './browser-command.js';
 import { describeEnvironment, type Environment, type Surroundings } from './environment.js';
+import { adviceOnWritten, writtenBy } from './written-rule.js';
 
 /** What came of opening a browser. `hint` is for the person: why not, and what to do; it never contains the URL. */
 export type BrowserResult = { opened: true; by: string } | { opened: false; reason: BrowserObstacle; hint: string };
@@ -15,8 +16,8 @@ export interface OpenBrowserOptions {
   platform?: NodeJS.Platform;
   /** How long a launcher is watched for a failure, in milliseconds. Default 1500. */
   timeoutMs?: number;
-  /** Starts the system's own browser. Default: the `open` package. */
-  openWithSystem?: (url: string) => Promise<ChildProcess>;
+  /** Starts the system's own browser. Default: `xdg-open` on Linux, elsewhere the `open` package. */
+  openWithSystem?: (url: string) => Promise<ChildProcess> | ChildProcess;
   /** Default: looked up. */
   surroundings?: Surroundings;
   /**
@@ -46,13 +47,15 @@ export async function openBrowser(url: string, options: OpenBrowserOptions = {})
 }
 
 async function openTarget(url: string, options: OpenBrowserOptions): Promise<BrowserResult> {
-  const { env = process.env, platform = process.platform, timeoutMs = 1500, openWithSystem = openWithPackage } = options;
+  const { env = process.env, platform = process.platform, timeoutMs = 1500, openWithSystem } = options;
   const variable = env.BROWSER ?? '';
   // Asked for by name, so tried wherever we are: remote editors set it to a helper that opens the browser at the person's end.
   if (variable.trim() !== '') return openWithVariable(parseBrowserVariable(variable, url), env, timeoutMs);
   const surroundings = options.surroundings ?? describeEnvironment({ env, platform });
   if (!surroundings.display) return notOpened(obstacleOf(surroundings));
-  return launchSystemBrowser(() => openWithSystem(url), surroundings, timeoutMs);
+  // The package would start xdg-open with our whole PATH, where that looks for a dozen programs.
+  const withDesktop = platform === 'linux' && !surroundings.wsl ? (): ChildProcess => launchDetached(['xdg-open', url], env) : undefined;
+  return launchSystemBrowser(() => openWithSystem?.(url) ?? withDesktop?.() ?? openWithPackage(url), surroundings, timeoutMs);
 }
 
 function assertWebUrl(url: string): void {
@@ -69,6 +72,11 @@ async function openWithVariable(commands: string[][], env: Environment, timeoutM
   const failures: string[] = [];
   for (const words of commands) {
     const name = basename(words[0] ?? '');
+    const written = words.map((word) => (word.includes('/') && !URL.canParse(word) ? writtenBy(word) : undefined)).find(Boolean);
+    if (written !== undefined) {
+      failures.push(`"${name}": it lies in "${written}", where code of a notebook could write. ${adviceOnWritten(written)}`);
+      continue;
+    }
     const outcome = await watchLaunch(launchDetached(words, env), timeoutMs);
     if (outcome.kind !== 'failed') return { opened: true, by: name };
     failures.push(`"${name}": ${outcome.why}`);
@@ -77,10 +85,16 @@ async function openWithVariable(commands: string[][], env: Environment, timeoutM
   return notOpened('command_failed', found);
 }
 
-async function launchSystemBrowser(open: () => Promise<ChildProcess>, { wsl }: Surroundings, timeoutMs: number): Promise<BrowserResult> {
+async function launchSystemBrowser(
+  open: () => Promise<ChildProcess> | ChildProcess,
+  { wsl }: Surroundings,
+  timeoutMs: number,
+): Promise<BrowserResult> {
   const reason = wsl ? 'wsl' : 'command_failed';
   try {
-    const child = await open();
+    const opening = open();
+    // One that cannot be started says so before anything that is awaited goes on.
+    const child = opening instanceof Promise ? await opening : opening;
     const by = basename(child.spawnfile);
     const outcome = await watchLaunch(child, timeoutMs);
     return outcome.kind === 'failed' ? notOpened(reason, `"${by}" found no browser (${outcome.why}).`) : { opened: true, by };

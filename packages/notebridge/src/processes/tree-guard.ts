@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { guardScript } from './guard-script.js';
+import { searchPathOutside } from './written-rule.js';
 
 /** One tree of processes that must not outlive us. */
 export interface GuardedTree {
@@ -57,8 +58,9 @@ export function markerOf({ env }: GuardedTree): string {
 function startGuard(): void {
   if (process.platform === 'win32') return;
   const started = spawn('/bin/sh', ['-c', guardScript, 'notebridge-guard', `${markerName}=${ownMarker}.`], {
-    // Without the marker, or the guard of a hub that another hub started would be ended before its work is done.
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },
+    // Without the marker, or the guard of a hub that another hub started would be ended before its work is done. The system's programs come
+    // first: it looks for them as long as it lives, in folders that code may be given later.
+    env: { PATH: `/usr/bin:/bin:${searchPathOutside(process.env.PATH ?? '')}` },
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

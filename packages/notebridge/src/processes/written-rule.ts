@@ -27,6 +27,11 @@ export function searchPathOutside(path: string): string {
     .join(delimiter);
 }
 
+/** The environment of a program that is started outside of the sandbox: what it starts by name in turn is not found in such a folder either. */
+export function environmentOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env): Env {
+  return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH) };
+}
+
 /** What to do about it: the end of a refusal. */
 export function adviceOnWritten(folder: string): string {
   return `Keep it outside of that folder. Or, if you trust what stands there now: notebridge grants files --withdraw ${quoted(folder)}`;

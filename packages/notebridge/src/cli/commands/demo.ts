@@ -6,6 +6,7 @@ import type { SandboxMode } from '@notebridge/notebook/host';
 import { Command, Option } from 'commander';
 import { BridgeError } from '../../core/errors.js';
 import { makeOwnScratch } from '../../identity/own-scratch.js';
+import { searchPathOutside } from '../../processes/written-rule.js';
 import { ownPackageFolder } from '../../state/own-files.js';
 import { addOptions, sharedOptions } from '../command-options.js';
 import { commandLine } from '../own-command.js';
@@ -37,6 +38,8 @@ async function playDemo({ keep, ...options }: DemoCommandOptions): Promise<void>
   if (keep !== undefined) await assertFree(resolve(keep));
   const { tellDemo } = await import(new URL('dist/demo/main.js', ownPackageFolder()).href);
   const folder = await makeOwnScratch();
+  // Its programs have a state folder of their own, so they would not know where code of other notebooks could write.
+  process.env.PATH = searchPathOutside(process.env.PATH ?? '');
   try {
     await tellDemo({ ...options, keep, folder: folder.path, typed: commandLine });
   } finally {
