@@ -21,8 +21,8 @@ export interface EntryGateOptions {
 const longestTyped = 24;
 
 /**
- * Who may open what is opened by an address. Where a browser is started its address stands in a list of arguments, which every user of the machine
- * reads. So an address opens something for programs of this user alone; others, and who comes from elsewhere, type a code.
+ * Decides who may open something by an address. Where a browser is started, its address stands in a list of arguments, which every user of
+ * the machine reads. So an address opens something for programs of this user alone; others, and who comes from elsewhere, type a code.
  */
 export class EntryGate {
   readonly #codes: EntryCodes;

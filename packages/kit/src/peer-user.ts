@@ -77,7 +77,7 @@ async function passAll(): Promise<void> {
     waiting = [];
     const wanted = new Map(batch.flatMap((one) => one.keys.map((key) => [key, one] as const)));
     for (const table of tables) if (wanted.size > 0) await findAll(table, wanted).catch(() => {});
-    // What was found is settled already.
+    // The connections that were found are settled already; this settles the rest.
     for (const { found } of batch) found(undefined);
   }
   isPassing = false;

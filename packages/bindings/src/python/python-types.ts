@@ -63,7 +63,7 @@ export class PythonTypes {
     if (typeof $ref === 'string' && !allOf && !Object.keys(rest).some(isTelling)) return this.#reference($ref, depth);
     if (typeof $ref === 'string' || Array.isArray(allOf)) {
       const joined = this.#schemas.joined(schema);
-      // What it refers to may be as large as the document, and referred to as often.
+      // The schema that a reference names may be as large as the document, and many references may name it.
       this.#visits += propertiesOf(joined).length;
       // A cycle of references alone says nothing.
       return this.#membersOf({ ...joined, $ref: undefined, allOf: undefined }, hint, depth + 1);

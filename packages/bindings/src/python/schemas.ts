@@ -50,7 +50,7 @@ export class Schemas {
   }
 }
 
-/** Of several with one name the first. */
+/** The definitions of a schema by their anchors; of several with one anchor the first counts. */
 function anchorsOf(root: unknown): Map<unknown, JsonObject> {
   const found = new Map<unknown, JsonObject>();
   for (const key of ['$defs', 'definitions']) {

@@ -39,7 +39,7 @@ class Cleaner {
   readonly #prefix: string;
   /** The definition of each target. */
   readonly #names = new Map<unknown, string>();
-  /** Of definitions that wish the same name. */
+  /** The number behind the last definition of each wished name; 1: that definition has the name without a number. */
   readonly #lastNumbers = new Map<string, number>();
   /** Definitions under way, since the last object or array: one that leads to itself without any says nothing. */
   #bare = new Set<unknown>();

@@ -68,7 +68,10 @@ export interface NotebookHostOptions extends WindowAccess {
   allowNet?: readonly string[] | undefined;
   /** Files and folders that no code ever sees, though they may be in the notebook's folder: state, tokens, logs. Default: none. */
   ours?: readonly string[] | undefined;
-  /** What this program runs or imports, as its config has it: `files: 'rw'` is refused where code could change that. Default: nothing. */
+  /**
+   * The files and folders that this program runs or imports, as its config has them: `files: 'rw'` is refused where code could change them.
+   * Default: none.
+   */
   runs?: readonly RunPlace[] | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;

@@ -23,13 +23,16 @@ interface Step {
 
 const maxSteps = 100;
 
-/** What a person takes back at one window: its own steps on cells, and changes of agents; each as a whole, and never over what somebody has changed since. */
+/**
+ * The changes that a person can take back at one window: its own steps on cells, and changes of agents; each as a whole, and never over
+ * what somebody has changed since.
+ */
 export class WindowSteps {
   readonly #session: NotebookSession;
   readonly #document: NotebookDocument;
   readonly #by: Actor;
   readonly #steps: Step[] = [];
-  /** Of the journal: the person was told that they cannot be taken back, and goes on to what was done before. */
+  /** Journal entries, by id, that cannot be taken back: the person was told so, and goes on to what was done before. */
   readonly #passed = new Set<number>();
 
   constructor(session: NotebookSession, by: Actor) {

@@ -161,7 +161,7 @@ export class KernelFinder {
     return { ...pythonKernel(python, nameOf(version), version), source, ...(problem ? { problem } : launch) };
   }
 
-  /** What code may have written is data: it says what it has without being run. */
+  /** A Python that code may have written is judged by its files as data: it is not run to be looked at. */
   #judgedByFiles(python: string, nameOf: (version: string) => string, written: string): Omit<FoundKernel, 'source'> {
     const environment = readEnvironment(dirname(dirname(python)));
     const version = environment?.version ?? '';

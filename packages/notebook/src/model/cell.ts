@@ -37,7 +37,7 @@ export interface Actor {
 
 /** A cell of a live document. */
 export interface Cell extends CellContent {
-  /** Who last changed its source, type, metadata or place; absent for a cell that is as the file had it. */
+  /** The person or agent that last changed the cell's source, type, metadata or place; absent for a cell that is as the file had it. */
   readonly changedBy?: Actor;
 }
 

@@ -54,7 +54,7 @@ function bindsOf({ command, readable, mounts = [], hidden = [], kept = [] }: San
   return toBinds(visible, [...findPinned([...visible, ...hidden], mounts), ...mounts]);
 }
 
-/** What is mounted below a folder that may be written to, each of which keeps something from being written or seen. */
+/** The paths of the mounts below folders that may be written to, each of which keeps something from being written or seen. */
 export function findBoundBelow(spec: SandboxSpec, systemFiles: readonly string[]): string[] {
   const writable = (spec.mounts ?? []).filter(({ access }) => access === 'rw');
   const bound = [...bindsOf(spec, systemFiles).map(({ path }) => path), ...(spec.hidden ?? [])];

@@ -28,7 +28,7 @@ export function assertMayBeGiven(folder: string, ours: readonly string[]): void 
     );
   if (folder === '/') throw because('it is the whole machine');
   if (ofSystem.includes(folder)) throw because('it is one of the system');
-  // What runs by itself and what has keys are in too many places there, and a file that is replaced cannot be kept covered.
+  // Too many files below a home folder run by themselves or hold keys, and a file that is replaced cannot be kept covered.
   const home = findHomes().find((path) => `${path}/`.startsWith(`${folder}/`));
   if (home !== undefined)
     throw because(`${folder === home ? 'it is' : 'below it is'} your home folder, with your keys and what your shell runs`);
@@ -62,7 +62,7 @@ function whyShared(folder: string): string | undefined {
   return undefined;
 }
 
-/** Of people, and of root. */
+/** The home folders of all people on this machine, and of root; none where the list of users cannot be read. */
 function findHomesOfAll(): string[] {
   try {
     const lines = readFileSync('/etc/passwd', 'utf8').split('\n');

@@ -25,7 +25,7 @@ export interface KernelSpecOptions {
   readonly readable?: readonly string[] | undefined;
   /** Where this program keeps its state, tokens and logs: never visible. */
   readonly ours?: readonly string[] | undefined;
-  /** What this program runs or imports, as its config names it: code may not write there. */
+  /** The files and folders that this program runs or imports, as its config names them: code may not write there. Default: none. */
   readonly runs?: readonly RunPlace[] | undefined;
   readonly maxDataBytes?: number | undefined;
 }

@@ -15,7 +15,7 @@ export interface RunPlace {
   readonly path: string;
   /** In words for people: `the program of the server "github"`. */
   readonly what: string;
-  /** Of a folder all that is in it. Default false. */
+  /** True: `path` is a folder, and all that is in it counts too. Default false. */
   readonly isFolder?: boolean | undefined;
 }
 

@@ -3,8 +3,9 @@ import { parseMounts } from './facts.js';
 import type { SandboxSpec } from './spec.js';
 
 /**
- * What keeps a path below a writable folder is a mount, which Linux takes away when the path is replaced from outside (an editor's rename,
- * `uv venv --clear`); and a folder that is moved is written to under its new name. Returns what tells which, by the first process.
+ * Watches the mounts that keep code from paths below its writable folders: Linux takes a mount away when its path is replaced from outside
+ * (an editor's rename, `uv venv --clear`); and a folder that is moved is written to under its new name. Returns a function that, given the
+ * sandbox's first process, says in words which path was replaced or which folder was moved; undefined: none.
  */
 export function watchMounts({ mounts = [] }: SandboxSpec, bound: readonly string[]): (first: number) => string | undefined {
   const writable = mounts.filter(({ access }) => access === 'rw').map(({ path }) => ({ path, identity: identityOf(path) }));

@@ -16,5 +16,5 @@ export const expectedRev: ArgumentSchema = {
     'The "rev" that get_cells gave for the cell: the call is refused, and says what the cell is now, if it has another. Default: as you last read or wrote it.',
 };
 
-/** What the description of a tool says that replaces or removes what stands in a cell. */
+/** A sentence for the description of each tool that replaces or removes what stands in a cell. */
 export const refusedUnread = 'Refused, with its text, if the cell is not as you last read or wrote it.';

@@ -29,7 +29,7 @@ beforeAll(preparePython, pythonTimeoutMs);
 describe('the tools', () => {
   it("have Colab's seven, with the same arguments", { tags: ['deep'] }, () => {
     const { tools } = open();
-    // What they take besides is optional.
+    // The arguments that our tools take besides Colab's are optional.
     const more = ['expected_rev', 'wait_seconds', 'get_cells.cellId', 'sourceFrom', 'sourceTo'];
     const shape = (tool: string, schema: { properties?: unknown; required?: unknown }) => {
       const properties = Object.entries(schema.properties as Record<string, { description?: string }>).filter(

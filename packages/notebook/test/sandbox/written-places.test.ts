@@ -15,7 +15,7 @@ import { findSystemFiles } from '../../src/sandbox/system-files.js';
 import { recordWritten, writtenFolderOf } from '../../src/sandbox/written-folders.js';
 
 let base: string;
-/** What code was given to write to. */
+/** The folder that code was given to write to. */
 let given: string;
 /** Beside it: another project, with an environment of its own. */
 let other: string;
@@ -72,7 +72,7 @@ function spec(folder: string, argv: readonly string[]): void {
 const launch = ['-m', 'ipykernel_launcher', '-f', '{connection_file}'];
 
 interface Place {
-  /** What code, or the person, has put where. */
+  /** Puts the files into place, as code or the person would have done before. */
   put: () => void;
   /** The folder of the notebook. Default: what code was given. */
   notebook?: () => string;

@@ -7,7 +7,7 @@ import type { ServerConfig } from '../core/server-config.js';
 import { findProgramPlaces } from '../processes/program-places.js';
 import { ownPackageFolder } from '../state/own-files.js';
 
-/** What a hub with this config runs, imports, or takes as configuration: no code in a sandbox is given a folder of it to write to. */
+/** The places that a hub with this config runs, imports, or takes as configuration: code in a sandbox is given none of them to write to. */
 export function findRunPlaces(config: Config): RunPlace[] {
   const { servers, middleware, skills, baseDir } = config;
   return [

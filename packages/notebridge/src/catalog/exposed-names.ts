@@ -40,7 +40,7 @@ export function exposeNames(addresses: readonly ToolAddress[], rules: NamingRule
 export function ownersByPrefix(servers: readonly string[]): (name: string) => string | undefined {
   const owners = new Map<string, { server: string; at: number }>();
   for (const [at, server] of servers.entries()) {
-    // What follows may be the hash of a name that was cut.
+    // The prefix ends where the hash of a name that was cut may begin.
     const prefix = `${toSafe(server)}__`.slice(0, maxExposedNameLength - hashLength - 1);
     if (!owners.has(prefix)) owners.set(prefix, { server, at });
   }

@@ -12,7 +12,7 @@ export class Cancellation {
   #callerIsGone = false;
   #callerWaits = false;
   #controller: AbortController | undefined;
-  /** What goes on when the call is answered. */
+  /** Callbacks that end the work which goes on when the call is answered, each told why. Undefined: there was no such work. */
   #outliving: Set<(why: BridgeError) => void> | undefined;
   #onNoneLeft: (() => void) | undefined;
 

@@ -7,7 +7,7 @@ export type ApprovalMode = 'none' | 'listed' | 'destructive' | 'writes';
 /** What both kinds of upstream have in common. */
 export interface UpstreamSettings {
   name: string;
-  /** What the entry takes from the environment, by the names of the variables. Undefined: nothing. */
+  /** The environment variables that the entry names, each with the text that it stands for. Undefined: none. */
   variables?: Readonly<Record<string, string>> | undefined;
   disabled: boolean;
   /** Undefined: `limits.callTimeoutMs`. */

@@ -80,7 +80,7 @@ export function createGuard(options: GuardOptions): Guard {
   };
 }
 
-/** What runs when the grant ends is cancelled, and answered at once with why, whatever becomes of it. */
+/** Judges a call. A call that runs when its grant ends is cancelled, and answered at once with why, whatever becomes of it. */
 function judgeWhileLive(
   context: MiddlewareContext,
   work: () => Promise<Answered<JsonObject>>,

@@ -45,7 +45,7 @@ export class LiveGrants {
       const { grantId, onEnd } = living;
       if (!ends.has(grantId)) ends.set(grantId, this.#endOf(grantId));
       const why = ends.get(grantId);
-      // What ends one may have ended others.
+      // The end of one may have ended others, which are no longer in the set.
       if (why !== undefined && this.#living.delete(living)) onEnd(why);
     }
     if (this.#living.size > 0) return;

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the browser was started with. */
+/** Opens the address, and returns the result and the addresses that the browser was started with. */
 async function openedWith(platform: NodeJS.Platform, { wsl = false } = {}) {
   const opened: string[] = [];
   const openWithSystem = async (url: string) => {

@@ -39,7 +39,7 @@ export function acceptTypedCodes(stateDir: string, now: () => number = Date.now)
       const key = toText(code);
       if (used.has(key)) return 'used';
       const age = (Math.floor(now() / minuteMs) - head.readUInt16BE() + minutes) % minutes;
-      // Of the minute to come: the clock was set back.
+      // A code of the minute to come is good too: the clock was set back.
       if (age > codeLifeMs / minuteMs && age !== minutes - 1) return 'expired';
       used.add(key);
       const [oldest] = used;

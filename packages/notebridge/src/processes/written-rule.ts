@@ -32,7 +32,7 @@ export function environmentOutside<Env extends Readonly<Record<string, string | 
   return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH) };
 }
 
-/** What to do about it: the end of a refusal. */
+/** The end of a refusal: it says what to do about a folder that code may write to. */
 export function adviceOnWritten(folder: string): string {
   return `Keep it outside of that folder. Or, if you trust what stands there now: notebridge grants files --withdraw ${quoted(folder)}`;
 }

@@ -175,7 +175,7 @@ export class AskedCall {
     this.#leave()?.resolve({ resultType: 'input_required', inputRequests: Object.fromEntries(asked), requestState });
   }
 
-  /** What the call has begun may go on when it is answered. */
+  /** Releases the caller's request once nothing is left of the work that the call has begun, which may go on when it is answered. */
   #releaseAtEnd(): void {
     this.cancellation.whenNotOutlived(() => this.#release?.());
   }

@@ -5,7 +5,7 @@ import { type Redactor, redactedMark } from '../util/redactor.js';
 import { isSecretName } from '../util/secrets.js';
 import { redactForms } from './text-secrets.js';
 
-/** What takes secrets out of a recording, which others will read. */
+/** The redactor for a recording, which others will read: it finds secrets that are encoded, too. */
 export type DeeplyRedacting = Pick<Redactor, 'redactDeeply'>;
 
 /** A copy of a message without secrets: those that are known, those that show by their form, and those that show by the name of their member. */

@@ -1,7 +1,7 @@
 import { redactedMark } from '../util/redactor.js';
 import { isPlainWord, isSecretName, prefixedKeys } from '../util/secrets.js';
 
-/** What is put in place of a match: its text with `$1` and the like, or what a function makes of its groups. */
+/** A pattern, and the replacement of its matches: a text with `$1` and the like, or a function of the match and its groups. */
 type Form = readonly [RegExp, string | ((whole: string, ...groups: string[]) => string)];
 
 /** Secrets that show by their form, wherever they stand in a text. Each pattern is linear in the length of the text. */

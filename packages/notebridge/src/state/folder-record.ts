@@ -6,7 +6,7 @@ import { BridgeError } from '../core/errors.js';
 import { tryJson } from '../util/try-json.js';
 import { type PrivacyRules, readPrivateFile } from './private-file.js';
 
-/** What a person has decided on folders, by their real paths, sorted. */
+/** The decisions of a person on folders: lists of their real paths, sorted. */
 export interface FolderRecord {
   /** Their own Python may run. */
   readonly trusted: readonly string[];

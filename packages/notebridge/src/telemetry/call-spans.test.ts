@@ -9,7 +9,7 @@ import { CallTelemetry } from './call-telemetry.js';
 const idOf = (digit: string): string => digit.repeat(32);
 const traceparent = (digit: string, flags = '01'): string => `00-${idOf(digit)}-${digit.repeat(16)}-${flags}`;
 
-/** What goes to a server in the course of a call that came with these, and how many spans are sent of it. */
+/** Follows a call that came with these. `sent`: the `_meta` that goes to its server; `spans`: how many have ended. */
 async function follow({ message = {}, header, samples = true }: { message?: JsonObject; header?: string; samples?: boolean }) {
   const ended: unknown[] = [];
   const sampler = { shouldSample: () => ({ decision: samples ? 2 : 0 }) };

@@ -3,7 +3,7 @@ const encoded = /[\w+/-]{8,}(?:={0,2}(?:\r?\n|\\r\\n|\\n)[\w+/-]{4,})*={0,2}/g;
 const lineBreaks = /\r?\n|\\r\\n|\\n/g;
 const allHex = /^(?:[\da-f]{2})+$/i;
 
-/** What is found of a secret wherever it is encoded, whatever stands before and behind it. */
+/** The parts of a secret's encoded forms, Base64 and hex, that stay the same whatever stands before and behind the secret. */
 export function encodedPartsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const inBase64 = [0, 1, 2].flatMap((before) => {

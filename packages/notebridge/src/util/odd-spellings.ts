@@ -27,7 +27,7 @@ export function meaningsOf(secret: string): Buffer[] {
   return [...texts].map((text) => read(Buffer.from(text)).bytes).filter(({ length }) => length >= shortestSecret);
 }
 
-/** What a secret says, and what is put in its place. */
+/** The meaning of a secret, as bytes, and the mark that is put in its place. */
 export interface SoughtMeaning {
   bytes: Buffer;
   mark: string;

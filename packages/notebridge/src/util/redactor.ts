@@ -4,18 +4,21 @@ import { canBeHidden, isPlainWord, type Secret } from './secrets.js';
 
 /** What takes secrets out of a text. */
 export interface Redacting {
-  /** Of a text that others wrote. */
+  /** The text without secrets, for a text that others wrote. */
   redact(text: string): string;
-  /** Of a text that is partly ours, as a line of the log: a secret that is one plain word stays, since our sentences may have the same. */
+  /**
+   * The text without secrets, for one that is partly ours, as a line of the log: a secret that is one plain word stays, since our sentences
+   * may have the same.
+   */
   redactOurs(text: string): string;
 }
 
-/** What stands in the place of a secret without a name. */
+/** The mark in the place of a secret without a name. */
 export const redactedMark = '[redacted]';
-/** What stands in the place of any. */
+/** A pattern for all marks, of secrets with and without a name. */
 export const redactedMarks = /\[redacted(?:: [^\]]{1,100})?\]/g;
 
-/** What is shown of a secret: its name, and its end if that leaves enough that is not shown. */
+/** The mark in the place of a secret: its name, and its last 4 characters if enough is left that is not shown. */
 function markOf({ name, value }: Secret): string {
   const shown = name.replaceAll(/[^\w. -]+/g, '_').slice(0, 80);
   const end = value.slice(-4);

@@ -2,7 +2,7 @@ import { appendAll } from '@notebridge/kit/long-lists';
 import { tryJson } from './try-json.js';
 
 /**
- * What a secret is, for everything that takes secrets out of texts: where a name, a form or the look of a value says so. A word such as
+ * A secret, for everything that takes secrets out of texts: a value is one where a name, a form or its look says so. A word such as
  * `production` is none, whatever names it in a text that people and models wrote.
  */
 export interface Secret {
@@ -11,7 +11,10 @@ export interface Secret {
   value: string;
 }
 
-/** What is hidden everywhere has to be unlike other words: no short ones, and a word or a number has to be longer. Characters. */
+/**
+ * The least length of a text that is hidden everywhere, in characters: it has to be unlike other words. `plain`: of a word or a number,
+ * which has to be longer.
+ */
 const shortest = { mixed: 6, plain: 8 };
 
 /** Whether hiding this text would not garble everything else. */
@@ -71,12 +74,12 @@ export function secretsOfHeader(name: string, value: string): Secret[] {
   return harmlessHeaders.test(name) ? secretsOfText(value, name) : namedSecrets(name, value);
 }
 
-/** Those of a variable of an environment, or of whatever has a name and a text. */
+/** The secrets of a variable of an environment, or of whatever has a name and a text. */
 export function secretsOfVariable(name: string, value: string): Secret[] {
   return isSecretName(name, true) ? namedSecrets(name, value) : secretsOfText(value, name);
 }
 
-/** Those of the whole environment of a process, by name alone: much in it is made up by the system, and looks like anything. */
+/** The secrets of the whole environment of a process, by name alone: much in it is made up by the system, and looks like anything. */
 export function secretsOfEnvironment(env: Readonly<Record<string, string | undefined>>): Secret[] {
   return Object.entries(env).flatMap(([name, value = '']) => (isSecretName(name, true) ? namedSecrets(name, value) : []));
 }
@@ -95,7 +98,7 @@ export function secretsOfArgs(args: readonly string[]): Secret[] {
   });
 }
 
-/** Those in the address of a server: its password, what its query names like a key, and parts of its path that look like one. */
+/** The secrets in the address of a server: its password, what its query names like a key, and parts of its path that look like one. */
 export function secretsOfUrl(url: string, name = 'url'): Secret[] {
   // By hand: addresses of databases name several hosts, which is no URL to the parser.
   const [, authority = '', path = '', query = ''] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? [];
@@ -142,7 +145,7 @@ function isHideable({ value }: Secret): boolean {
   return canBeHidden(value) && !isReference.test(value);
 }
 
-/** Those that show in a text that nothing names. */
+/** The secrets that show in a text by themselves, not by its name. `name`: the name that they get where the text gives none. */
 function secretsOfText(text: string, name: string): Secret[] {
   if (isReference.test(text.trim())) return [];
   const inJson = secretsInJson(text);

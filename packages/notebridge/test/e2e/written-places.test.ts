@@ -1,4 +1,4 @@
-/** What a config names, and lies where code in a sandbox was given to write: not read, not started, not imported, not run. */
+/** Files that a config names, where code in a sandbox was given to write: they are not read, not started, not imported, not run. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const mounting = [
 ].find(([program = '', ...args]) => spawnSync(program, [...args, 'mount', '--bind', '/tmp', '/tmp']).status === 0);
 
 let base: string;
-/** What code was given to write to. */
+/** The folder that code was given to write to. */
 let given: string;
 let outside: string;
 let folders: string[];

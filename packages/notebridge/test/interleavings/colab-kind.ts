@@ -43,7 +43,7 @@ export async function openColabKind(): Promise<NotebookKind> {
       await servers[Symbol.asyncDispose]();
     },
   };
-  // What the page's tools do is an agent's.
+  // A change by the page's tools is a write of an agent.
   const watched =
     <Args extends unknown[], Result>(change: (...args: Args) => Result) =>
     (...args: Args): Result => {

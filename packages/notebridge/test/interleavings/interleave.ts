@@ -9,7 +9,7 @@ interface Call {
   cellId: string | undefined;
   /** In the text that it writes, and nowhere else. */
   mark: string;
-  /** What its agent had read when it was sent. */
+  /** The characters that the call's agent had read when the call was sent. */
   seen: ReadonlySet<string>;
   /** How many characters the person had typed by then. */
   typed: number;
@@ -149,7 +149,7 @@ class Run {
     if (isUnwarranted) this.#fault ??= new Error(`Refused without a reason: ${name} by ${agent.name}: ${JSON.stringify(value)}`);
   }
 
-  /** What an agent's write has removed of the person's words: whoever wrote has to have read it. */
+  /** Judges a write of an agent by the person's characters that it has removed: whoever wrote has to have read them. */
   #judge(before: readonly TextCell[], after: readonly TextCell[]): void {
     this.#events++;
     const there = new Set(after.flatMap(({ source }) => [...source]));
@@ -214,7 +214,7 @@ class Agent {
     else if (error === undefined && typeof args.content === 'string') this.known.set(cellId, args.content);
     else if (error === undefined && typeof args.code === 'string') this.known.set(cellId, args.code);
     else if (typeof error?.currentSource === 'string') this.known.set(cellId, error.currentSource);
-    // What it brought back is not shown.
+    // An undo does not show the texts that it brought back.
     else if (name === 'undo_last_change') this.known.clear();
   }
 }

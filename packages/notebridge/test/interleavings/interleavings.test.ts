@@ -13,7 +13,7 @@ const kinds = [
   { name: 'Colab', open: openColabKind, few: 200 },
 ];
 
-/** What this is about, as people read it first. */
+/** The promise that these tests check, as people first read it, in the README. */
 const sentence = 'no edit of yours is overwritten before the agent has read it';
 
 describe.each(kinds)('$name', ({ open, few }) => {

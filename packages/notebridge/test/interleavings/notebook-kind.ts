@@ -10,7 +10,7 @@ export interface NotebookKind extends AsyncDisposable {
   provider: Provider;
   /** As the person has it at this moment, or has saved it. */
   cells(): readonly TextCell[];
-  /** What the person does. It is there at once, on the person's side. */
+  /** The edits of the person. Each is there at once, on the person's side. */
   person: {
     edit(cellId: string, source: string): void;
     add(index: number, source: string): void;

@@ -69,7 +69,7 @@ describe('an edit of what the agent has not read', { tags: ['P-632'] }, () => {
       error: { expectedRev: 7, currentSource: 'mine' },
     });
     expect(await agent('two')('update_cell', { cellId, content: 'x', expected_rev: code('mine') })).toEqual({});
-    // What it wrote it knows, though it never read the cell.
+    // A session knows what it wrote itself, though it never read the cell.
     expect(await agent('two')('update_cell', { cellId, content: 'y' })).toEqual({});
   });
 

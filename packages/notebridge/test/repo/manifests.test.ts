@@ -13,7 +13,7 @@ describe('the manifests of deploy/', () => {
     for (const spec of specs) {
       expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
       expect(spec).not.toMatchObject({ shareProcessNamespace: true });
-      // What it does to a volume of the hub: chart.test.ts.
+      // The effect of this policy on a volume of the hub is tested in chart.test.ts.
       if (containersOf(spec).some(({ image }) => image === 'notebridge-hub'))
         expect(spec).toMatchObject({ securityContext: { fsGroupChangePolicy: 'OnRootMismatch' } });
       for (const container of containersOf(spec)) {

@@ -25,7 +25,7 @@ const largeParts: Record<string, (size: number) => unknown> = {
 
 export interface Growth {
   size: number;
-  /** Of the process, milliseconds. */
+  /** CPU time of the process, in milliseconds. */
   cpuMs: number;
 }
 
@@ -100,7 +100,7 @@ export function testGrowth(
     );
 }
 
-/** What is refused has been handled. A stack that overflows has not. */
+/** Handles a text; one that is refused has been handled too, but one that makes the stack overflow has not. */
 const orRefused = (handle: (text: string) => unknown) => async (text: string) => {
   try {
     await handle(text);

@@ -23,7 +23,7 @@ export interface ForeignReply {
   text: string;
 }
 
-/** What a program of the other user does: the requests of its standard input, one after the other. */
+/** A program of the other user: it makes the requests of its standard input, one after the other, and prints the replies as JSON. */
 const client = `
 const { request } = require('node:http');
 const ask = ({ url, method = 'GET', headers = {}, body }) => new Promise((resolve) => {

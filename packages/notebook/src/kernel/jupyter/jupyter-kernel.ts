@@ -30,7 +30,7 @@ export interface JupyterKernelOptions extends QueueOptions {
   relaySeam?: RelaySeam | undefined;
   /** Folders and files of this program that no kernel in a sandbox sees, whatever it is given: its state, tokens, logs. */
   ours?: readonly string[] | undefined;
-  /** What this program runs or imports: `files: 'rw'` is refused where code could change that. */
+  /** The files and folders that this program runs or imports: `files: 'rw'` is refused where code could change them. */
   runs?: readonly RunPlace[] | undefined;
   /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
   programUrl?: URL | undefined;

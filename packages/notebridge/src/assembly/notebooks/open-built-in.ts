@@ -26,7 +26,7 @@ export interface BuiltInOptions {
   readOnly?: boolean | undefined;
   /** The config of who opens it, which names commands: code in a sandbox neither sees nor changes it. Default: that of this process. */
   configFile?: string | undefined;
-  /** What that config has run or imported. Default: as this process has read it. */
+  /** The files and folders that the config in `configFile` has run or imported. Default: those of the config that this process has read. */
   runs?: readonly RunPlace[] | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface StartTextOptions {
   cluster?: { name: string; hubs: readonly string[]; isJoined: boolean } | undefined;
   /** Opens the console, once. As secret as the window's. */
   consoleAddress?: string | undefined;
-  /** What is typed where an address is not enough. As secret. */
+  /** The code that is typed where an address is not enough. As secret as the addresses. */
   typedCode?: string | undefined;
   paint: Paint;
 }

@@ -23,7 +23,7 @@ export interface ShownCall {
 }
 
 const usual: ShownLimits = { text: 400, name: 100, list: 30, depth: 8, lines: 100, all: 4000 };
-/** What a message may have is less than that. */
+/** The limits of a call that is shown whole. Those of a message, `usual`, are tighter. */
 const unbounded: ShownLimits = { ...usual, text: Infinity, name: Infinity, list: Infinity, lines: Infinity, all: Infinity, depth: 1000 };
 
 /** Shows a call. `exact`: its arguments as JSON. */

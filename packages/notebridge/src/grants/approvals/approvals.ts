@@ -146,9 +146,9 @@ export class Approvals {
   }
 
   /**
-   * What is approved is what is sent: the arguments that were shown, read anew from their text, since a caller in this process could have
-   * changed them meanwhile; to the tool that was shown, whatever its name has come to stand for. What its server asks in turn comes back
-   * under a state of ours, so that the answer is known to be of an approved call.
+   * The call that is sent is the one that was approved: with the arguments that were shown, read anew from their text, since a caller in
+   * this process could have changed them meanwhile; to the tool that was shown, whatever its name has come to stand for. What its server
+   * asks in turn comes back under a state of ours, so that the answer is known to be of an approved call.
    */
   #approve(by: ApprovedBy, call: AskedCallOf, asked = call.context.message): Approved {
     const { address, context, exact } = call;

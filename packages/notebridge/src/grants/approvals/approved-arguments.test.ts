@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => approvals.close());
 
-/** What is sent of a call, once it is approved; `ask`: who is asked. Left out: the owner. */
+/** The arguments that are sent of a call once it is approved. `ask`: who is asked; left out: the owner. */
 async function sentOf(args: JsonObject, ask?: (question: Question) => JsonObject): Promise<unknown> {
   const asker = { clientCapabilities: { elicitation: { form: {} } }, ask: async (_: unknown, question: Question) => ask?.(question) ?? {} };
   const context = createContext('tools/call', { name: 'shop__plain', arguments: args }, { caller, requestId: 1, ...(ask && { asker }) });
@@ -49,7 +49,7 @@ it('are those that the owner was shown, too; and of a megabyte', async () => {
   expect(shown.length).toBeLessThan(6000);
   expect(pending.show(id).arguments).toBe(`  "long": "${'x'.repeat(1_000_000)}"\n  "last": 1`);
   args.last = 2;
-  // What the owner reads is what will be sent.
+  // The owner reads the arguments that will be sent.
   expect(pending.show(id).arguments).toContain('"last": 1');
   pending.decide(id, 'once');
   expect(await sent).toEqual({ long: 'x'.repeat(1_000_000), last: 1 });

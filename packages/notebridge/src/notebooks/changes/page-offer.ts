@@ -9,7 +9,7 @@ export interface PageOffer {
   readonly names: ReadonlySet<string>;
   /** Those that take what the profile's tool of the same name takes: a page with something else there is left alone. */
   readonly alike: ReadonlySet<string>;
-  /** Those that take a revision, and check it themselves. */
+  /** The tools that take `expected_rev`, and check it themselves, by name. */
   readonly checking: ReadonlySet<string>;
 }
 

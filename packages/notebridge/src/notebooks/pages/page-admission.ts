@@ -57,7 +57,7 @@ export function refuseFound(found: Extract<FoundSlot, 'unknown' | 'away' | 'wron
   return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
 }
 
-/** Who can read the address of a page need not be who was meant to open it. */
+/** The refusal of another user of this machine: who can read the address of a page need not be who was meant to open it. */
 export const otherUser: PageRefusal = {
   status: 403,
   reason: 'This connection is of another user of this machine. Type the code of `notebridge code` at /connect first.',

@@ -1,10 +1,10 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 
-/** What one session knows of a cell. */
+/** The state of a cell as one session knows it. */
 interface KnownCell {
   /** The last call that wrote it: what an earlier one shows is older, whenever that is answered. */
   writtenAt: number;
-  /** Of the source that it last read whole, or wrote. */
+  /** The revision of the source that the session last read whole, or wrote. */
   rev: number;
   /** Undefined of a cell that it wrote without having read it. */
   type: string | undefined;
@@ -23,7 +23,7 @@ export interface ShownSource {
   source: string;
   /** As the notebook says. Default: that of what is shown. */
   rev?: number | undefined;
-  /** Of a part: where it begins, and how long the whole is. */
+  /** The range of a source that is shown in part: where the part begins, and how long the whole is, in characters. Undefined: all of it. */
   part?: { from: number; characters: number } | undefined;
 }
 
@@ -42,10 +42,10 @@ const maxCells = 20_000;
 const maxUndone = 100;
 /** From here on a source is not told as a whole. Characters. */
 const longFrom = 8000;
-/** Of all sessions together. Characters. */
+/** Limit of the long sources kept for all sessions together, in characters. */
 const maxLong = 20_000_000;
 
-/** What the agents of one notebook have read and written, each for itself. */
+/** The sources that the agents of one notebook have read and written, kept for each session by itself. */
 export class KnownSources {
   readonly #sessions = new Map<string, SessionSources>();
   readonly #longs: LongSources = { characters: 0, cells: new Set() };
@@ -70,7 +70,7 @@ interface LongSources {
   readonly cells: Set<KnownCell>;
 }
 
-/** What one session knows of the cells. */
+/** The cells that one session knows, each with what it last read or wrote of it. */
 export class SessionSources {
   readonly #longs: LongSources;
   readonly #cells = new Map<string, KnownCell>();
@@ -179,7 +179,10 @@ export class SessionSources {
 
 const cellTypes = ['code', 'markdown', 'raw'];
 
-/** Of a text as it was sent: notebooks hold whole characters, and an editor may keep line breaks of another kind. */
+/**
+ * The revisions that a cell may have once a text is written to it as it was sent: notebooks hold whole characters, and an editor may keep
+ * line breaks of another kind.
+ */
 function revsOf(type: string | undefined, sent: string): Pick<KnownCell, 'rev' | 'others'> {
   const source = sent.replace(/\p{Surrogate}/gu, '\ufffd');
   const texts = new Set([source, source.replace(/\r\n?/g, '\n')]);

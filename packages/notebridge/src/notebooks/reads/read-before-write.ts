@@ -11,7 +11,7 @@ type CallHook = CallNext<ToolCall, ToolResult>;
 
 /** The tools that replace or remove the source of a cell. Each takes `expected_rev`, and `cellId`; what it writes, if anything, is `content`. */
 export const editingTools: ReadonlySet<string> = new Set(['update_cell', 'delete_cell']);
-/** What answers with sources, a new cell, or what was taken back. */
+/** The tools that answer with sources, a new cell, or what was taken back. */
 const telling: ReadonlySet<string> = new Set(['get_cells', 'add_code_cell', 'add_text_cell', 'run_code', 'undo_last_change']);
 const refusedUnread = 'Refused, with its text, if the cell is not as you last read or wrote it.';
 /** The revision of no cell. */
@@ -60,7 +60,7 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     const value = toAnswerValue(result);
     if (name === 'get_cells') for (const shown of toShownSources(value)) known.noteShown(shown, at);
     else if (name === 'undo_last_change') noteUndone(known, value?.undone, at);
-    // Who has read it since knows it as it was then.
+    // A new cell that this session has read since is known as it was then.
     else if (typeof value?.newCellId === 'string' && known.find(value.newCellId) === undefined) {
       const source = name === 'add_text_cell' ? args.content : args.code;
       const type = name === 'add_text_cell' ? 'markdown' : 'code';
@@ -69,7 +69,7 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     return result;
   }
 
-  /** What is on its way counts as written, for calls that come right behind it; it is taken back if it was not done. */
+  /** Sends an edit. On its way it counts as written, for calls that come right behind it; that is taken back if it was not done. */
   async #edit(context: MiddlewareContext<ToolCall>, callNext: CallHook, cellId: string): Promise<Answered<ToolResult>> {
     const known = this.#known.of(context.caller.sessionId);
     const { arguments: args = {} } = context.message;
@@ -78,7 +78,7 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     const at = known.begin();
     const rev = isNamed ? toPlainValue(args.expected_rev) : (before?.rev ?? unread);
     let { result, refused } = await this.#send(context, callNext, { known, cellId, rev, at });
-    // What it wrote itself, as the notebook has it.
+    // The cell has what this session wrote itself, in another form: the edit is sent again with the revision of that.
     if (!isNamed && refused !== undefined && before?.others.includes(refused.currentRev))
       ({ result, refused } = await this.#send(context, callNext, { known, cellId, rev: refused.currentRev, at }));
     if (refused === undefined) return result;

@@ -1,4 +1,4 @@
-/** What makes the new source of the old one, as a unified diff of one hunk: everything between the lines that both begin and end with. */
+/** The change from one source to another as a unified diff of one hunk: everything between the lines that both begin and end with. */
 export function diffSource(before: string, after: string): string {
   const [from, to] = [before.split('\n'), after.split('\n')];
   const shorter = Math.min(from.length, to.length);

@@ -43,14 +43,17 @@ export function parseStaleResult({ isError, content }: ToolResult): StaleRefusal
 }
 
 export interface EditOfStale {
-  /** What the session knew of the cell. */
+  /** The session's knowledge of the cell: `long` is its last source, if that was long. Undefined: it does not know the cell. */
   known: { readonly long: string | undefined } | undefined;
   /** The agent itself has named the revision. */
   isNamed: boolean;
   readsRanges: boolean;
 }
 
-/** What an agent is told: the whole source, or all that has changed in it since, or else how it is read. `isShown`: it has read it thereby. */
+/**
+ * The answer to an agent whose edit was refused: the whole source, or all that has changed in it since, or else how it is read. `isShown`:
+ * the agent has read the source thereby.
+ */
 export function toStaleAnswer(
   refused: StaleRefusal,
   { known, isNamed, readsRanges }: EditOfStale,

@@ -161,7 +161,7 @@ export class ServerTasks {
     else this.#emit({ method, params: told, sessionId });
   }
 
-  /** Who began it may not call any more. */
+  /** Cancels a task at its server, since the agent that began it may not call any more. */
   async #cancel({ server, remoteId }: ServerTask, { callId, caller, clientCapabilities }: CallContext): Promise<void> {
     const request = { method: 'tasks/cancel', params: { taskId: remoteId } };
     const asker = clientCapabilities && { clientCapabilities };
