@@ -3,7 +3,7 @@ import { loadChecked, loadEmitter, loadStubs } from '@notebridge/bindings';
 import { parseJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
-import { describe } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gatherInput } from '../../src/bindings/input.js';
 import { mergeableLists } from '../../src/catalog/merged-lists.js';
 import { ServerTools } from '../../src/catalog/server-tools.js';
@@ -14,7 +14,7 @@ import type { Tool } from '../../src/core/mcp.js';
 import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-server.js';
 import { fetchTools } from '../../src/upstreams/tool-list.js';
 import { createContext } from '../support/create-context.js';
-import { type GrowingKind, testGrowth, textsIn } from '../support/growth.js';
+import { type GrowingKind, growthOfWork, testGrowth, textsIn } from '../support/growth.js';
 
 /** A server that answers its lists with what it was sent. */
 class SaidServer extends MemoryToolServer {
@@ -165,7 +165,7 @@ const itemLists = Object.entries(mergeableLists).flatMap(([method, { items, key 
 
 describe('a list of a server that grows', () => {
   testGrowth([...Object.entries(toolLists).map(([name, make]): GrowingKind => [name, make, takeTools]), ...itemLists], {
-    coreHasOneIn: 6,
+    coreHasOneIn: 12,
     tags: ['P-648'],
   });
 });
@@ -173,6 +173,15 @@ describe('a list of a server that grows', () => {
 describe('bindings of tools that grow', () => {
   testGrowth(
     Object.entries(toolLists).map(([name, make]): GrowingKind => [name, make, bind]),
-    { coreHasOneIn: 6, tags: ['P-648'], bounds: { leastSize: 128, maxBytes: 2 ** 18 } },
+    { coreHasOneIn: 12, tags: ['P-648'], bounds: { leastSize: 128, maxBytes: 2 ** 18 } },
   );
+});
+
+describe('tools whose names become one in Python', () => {
+  it('are named in time with their number', { tags: ['P-648'] }, async () => {
+    const toolAt = (_: unknown, at: number) => ({ name: `get_${String.fromCodePoint(0x2_0000 + at)}`, inputSchema: {} });
+    const work = (size: number): unknown =>
+      loadStubs({ servers: [{ name: 'said', description: undefined, tools: Array.from({ length: size }, toolAt) }] });
+    expect(await growthOfWork(work, 2 ** 15)).toBeLessThan(8);
+  });
 });

@@ -9,14 +9,15 @@ import { plain, toTable } from '../../src/cli/terminal.js';
 import { chooseLink } from '../../src/recording/choose-link.js';
 import { describeLink } from '../../src/recording/describe-links.js';
 import { Player } from '../../src/recording/player.js';
-import { type Recording, readRecording } from '../../src/recording/read-recording.js';
+import { type RecordedEntry, type Recording, readRecording } from '../../src/recording/read-recording.js';
 import { Recorder } from '../../src/recording/recorder.js';
 import { recordingFormat } from '../../src/recording/recording-format.js';
 import { toScript } from '../../src/recording/script.js';
 import { createChannelPair } from '../../src/rpc/message-stream.js';
 import { Redactor } from '../../src/util/redactor.js';
-import { type GrowingKind, testGrowth, textsIn } from '../support/growth.js';
-import { createHome, runProgram } from '../support/program.js';
+import { bareEnvironment } from '../support/bare-environment.js';
+import { type GrowingKind, growthOfWork, testGrowth, textsIn } from '../support/growth.js';
+import { runProgram } from '../support/program.js';
 import { recordingFolder } from '../support/recordings.js';
 
 const header = JSON.stringify({ notebridge: 'recording', format: recordingFormat, version: '1', date: '2026-11-28', pid: 1 });
@@ -87,18 +88,34 @@ async function take(text: string): Promise<void> {
 describe('a recording that grows', () => {
   testGrowth(
     Object.entries(recordings).map(([name, make]): GrowingKind => [name, make, take]),
-    { coreHasOneIn: 6, tags: ['P-649'] },
+    { coreHasOneIn: 12, tags: ['P-649'] },
   );
 });
 
 describe('a recording of 300,000 connections', () => {
   it('is listed', { tags: ['P-649', 'P-651'] }, async () => {
-    const file = join(recordingFolder(), 'many.jsonl');
+    const home = recordingFolder();
+    const file = join(home, 'many.jsonl');
     const line = (_: unknown, at: number): string =>
       `{"t":1,"link":"l${at}","session":1,"from":"client","message":{"method":"ping","id":1}}`;
     writeFileSync(file, `${header}\n${Array.from({ length: 300_000 }, line).join('\n')}\n`);
-    const { ending, stdout } = await runProgram(['replay', '--list', file], { env: createHome().env });
+    const { ending, stdout } = await runProgram(['replay', '--list', file], { env: { ...bareEnvironment(), HOME: home } });
     expect(ending).toBe(0);
     expect(stdout.split('\n')).toHaveLength(300_003);
+  });
+});
+
+describe('a recording of requests that wait', () => {
+  it('is put together in time with their number', { tags: ['P-649'] }, async () => {
+    const place = { line: 1, t: 1, session: 1, kind: 'message' } as const;
+    const asks = (id: number): RecordedEntry => ({
+      ...place,
+      from: 'client',
+      message: { id, method: 'tools/call', params: { name: 'a' } },
+    });
+    const tells: RecordedEntry = { ...place, from: 'server', message: { method: 'notifications/message' } };
+    const work = (size: number): unknown =>
+      toScript([...Array.from({ length: size }, (_, id) => asks(id)), ...Array.from({ length: size }, () => tells)]);
+    expect(await growthOfWork(work, 2 ** 16)).toBeLessThan(8);
   });
 });

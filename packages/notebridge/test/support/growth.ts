@@ -29,6 +29,9 @@ export interface Growth {
   cpuMs: number;
 }
 
+/** Of a message, as text. The core has half of it: squares show there too. */
+const usualMaxBytes = 2 ** 19;
+
 export interface GrowthBounds {
   leastSize?: number;
   maxBytes?: number;
@@ -39,7 +42,7 @@ export interface GrowthBounds {
 async function growthOf(
   make: (size: number) => unknown,
   handle: (text: string) => unknown,
-  { leastSize = 1024, maxBytes = 2 ** 19, maxCpuMs = 2000 }: GrowthBounds = {},
+  { leastSize = 256, maxBytes = usualMaxBytes, maxCpuMs = 2000 }: GrowthBounds = {},
 ): Promise<Growth[]> {
   const grown: Growth[] = [];
   let before = 0;
@@ -48,7 +51,7 @@ async function growthOf(
     // A part that the message has no place for, or that has its full depth, grows no more.
     if (text.length > maxBytes || text.length === before) return grown;
     before = text.length;
-    // The least of three: a pause of the garbage collector is not the handler's.
+    // The less of two: a pause of the garbage collector is not the handler's.
     let cpuMs = Number.POSITIVE_INFINITY;
     for (let round = 0; round < 2 && cpuMs > 50; round += 1) cpuMs = Math.min(cpuMs, await cpuOf(() => handle(text)));
     grown.push({ size, cpuMs });
@@ -75,14 +78,22 @@ function lastGrowth(grown: readonly Growth[]): number {
   return last.cpuMs / Math.max(before.cpuMs, 5);
 }
 
+/** For what shows its square only where it is large: how many times the cost of work has grown over two doublings. */
+export async function growthOfWork(work: (size: number) => unknown, largest: number): Promise<number> {
+  const grown: Growth[] = [];
+  for (const size of [largest / 4, largest / 2, largest]) grown.push({ size, cpuMs: await cpuOf(() => work(size)) });
+  return lastGrowth(grown);
+}
+
 /** A kind of message: its name, the message with a part of any size, and what handles its text. */
 export type GrowingKind = [name: string, make: (part: unknown) => unknown, handle: (text: string) => unknown];
 
 /** Tests each kind with each part; the core has one in so many, of every kind and of every part. Prints which took the most. */
 export function testGrowth(
   kinds: readonly GrowingKind[],
-  { coreHasOneIn, tags: own, bounds }: { coreHasOneIn: number; tags: string[]; bounds?: GrowthBounds },
+  { coreHasOneIn, tags: own, bounds = {} }: { coreHasOneIn: number; tags: string[]; bounds?: GrowthBounds },
 ): void {
+  const { maxBytes = usualMaxBytes } = bounds;
   let worst = { what: 'nothing', cpuMs: 0 };
   afterAll(() => process.stdout.write(`growth: the most CPU took ${worst.what}: ${Math.round(worst.cpuMs)} ms\n`));
   const parts = Object.entries(largeParts);
@@ -92,7 +103,10 @@ export function testGrowth(
       'costs no more than it is larger: $name is $part',
       { tags: tags.length === 0 ? own : tags },
       async ({ name, part, of, make, handle }) => {
-        const grown = await growthOf((size) => make(of(size)), orRefused(handle), bounds);
+        const grown = await growthOf((size) => make(of(size)), orRefused(handle), {
+          ...bounds,
+          maxBytes: tags.length === 0 ? maxBytes / 2 : maxBytes,
+        });
         const cpuMs = Math.max(...grown.map((each) => each.cpuMs));
         if (cpuMs > worst.cpuMs) worst = { what: `${name} as ${part}`, cpuMs };
         expect(lastGrowth(grown), JSON.stringify(grown)).toBeLessThan(8);
