@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Environment } from './environment.js';
-import { environmentOutside } from './written-rule.js';
+import { withPathOutside } from './written-rule.js';
 
 /**
  * The commands of a `BROWSER` variable as argument lists, with the URL in place: a list separated by colons, each with `%s` for
@@ -22,7 +22,7 @@ export function launchDetached([command = '', ...args]: readonly string[], env: 
   const child = spawn(command, args, {
     detached: true,
     stdio: 'ignore',
-    env: environmentOutside(env),
+    env: withPathOutside(env),
   });
   child.unref();
   return child;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { BridgeError } from '../core/errors.js';
 import type { Environment } from './environment.js';
-import { environmentOutside } from './written-rule.js';
+import { withPathOutside } from './written-rule.js';
 
 export interface ForegroundProgramOptions {
   command: string;
@@ -14,7 +14,7 @@ const passedOn = ['SIGTERM', 'SIGHUP'] as const;
 
 /** Runs a program in our place: it has our terminal, and we do nothing but wait. Resolves to its exit code. Rejects with `bad_usage` if it cannot be run. */
 export async function runInOurPlace({ command, args, env }: ForegroundProgramOptions): Promise<number> {
-  const child = spawn(command, [...args], { env: environmentOutside(env), stdio: 'inherit' });
+  const child = spawn(command, [...args], { env: withPathOutside(env), stdio: 'inherit' });
   const ignore = (): void => {};
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on('SIGINT', ignore);

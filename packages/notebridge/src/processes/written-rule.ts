@@ -28,7 +28,7 @@ export function searchPathOutside(path: string): string {
 }
 
 /** The environment of a program that is started outside of the sandbox: what it starts by name in turn is not found in such a folder either. */
-export function environmentOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env): Env {
+export function withPathOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env): Env {
   return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH) };
 }
 
