@@ -30,9 +30,10 @@ function why(folder: string, { ours = [], runs = [] }: Partial<Parameters<typeof
 describe('"--files rw"', () => {
   test.each([
     ['/', /whole machine/],
-    ['/tmp', /it is a folder for temporary files/],
-    [realpathSync(tmpdir()), /folder for temporary files/],
-    [dirname(realpathSync(tmpdir())), /for temporary files|whole machine/],
+    // Where the home folder of who runs the tests lies there, that is said first.
+    ['/tmp', /it is a folder for temporary files|below it is your home folder/],
+    [realpathSync(tmpdir()), /folder for temporary files|below it is your home folder/],
+    [dirname(realpathSync(tmpdir())), /for temporary files|whole machine|below it is your home folder/],
     ['/var', /one of the system/],
     ['/run', /one of the system/],
     ['/run/user', /programs of a user keep/],
