@@ -70,7 +70,7 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
 }
 
 /** Throws where a part of the path is a link: whoever may write to the folder above could have put it there, to be given another folder. */
-export function assertIsReal(folder: string): void {
+function assertIsReal(folder: string): void {
   const real = realpathSync(folder);
   if (real === folder) return;
   throw new Error(
