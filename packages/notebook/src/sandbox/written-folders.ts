@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { delimiter } from 'node:path';
+import { type CodeStart, findCodePlaces } from '@notebridge/kit/code-places';
 import { findWritten, isWithin } from '@notebridge/kit/find-written';
 
 /** The folders that code in a sandbox was ever given to write to, by real path, until a person withdraws them. */
@@ -32,6 +33,16 @@ export async function recordWritten(folder: string): Promise<void> {
 /** The rule: what has such a folder is run in a sandbox alone, and what it says of itself is data. Undefined: this process may run and believe it. */
 export function writtenFolderOf(path: string): string | undefined {
   return findWritten(path, [...unkept, ...[...records].flatMap(({ folders }) => folders)]);
+}
+
+/** As `writtenFolderOf`, of all that a start runs, as far as its words and variables name it. */
+export function writtenFolderOfStart(start: CodeStart): string | undefined {
+  const programs = (start.env.PATH ?? '').split(delimiter).filter(Boolean);
+  for (const path of new Set([...findCodePlaces(start), ...programs])) {
+    const folder = writtenFolderOf(path);
+    if (folder !== undefined) return folder;
+  }
+  return undefined;
 }
 
 /** By a link that code may have put there: what it leads to is shown to no kernel on its account. */
