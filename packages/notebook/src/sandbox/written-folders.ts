@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { delimiter } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { type CodeStart, findCodePlaces } from '@notebridge/kit/code-places';
 import { findWritten, isWithin } from '@notebridge/kit/find-written';
 
@@ -9,6 +9,8 @@ export interface WrittenFolders {
   readonly folders: readonly string[];
   /** Rejects with what kept it from being written. */
   add(folder: string): Promise<void>;
+  /** As `add`, and while this process lives and has not called what it resolves with, nobody takes the folder back. `notebook`: for whoever tries. */
+  hold(folder: string, notebook: string): Promise<() => Promise<void>>;
 }
 
 const records = new Set<WrittenFolders>();
@@ -28,6 +30,13 @@ export async function recordWritten(folder: string): Promise<void> {
   const path = realpathSync.native(folder);
   if (records.size === 0) unkept.add(path);
   await Promise.all([...records].map((record) => record.add(path)));
+}
+
+/** While a kernel may write there. Call what it resolves with at the kernel's end: it never rejects. */
+export async function holdWritten(folder: string, notebook: string): Promise<() => Promise<void>> {
+  const path = realpathSync.native(folder);
+  const releases = await Promise.all([...records].map((record) => record.hold(path, resolve(notebook))));
+  return async () => void (await Promise.allSettled(releases.map((release) => release())));
 }
 
 /** The rule: what has such a folder is run in a sandbox alone, and what it says of itself is data. Undefined: this process may run and believe it. */

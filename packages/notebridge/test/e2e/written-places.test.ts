@@ -11,6 +11,7 @@ import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
 import { baseEnvironment } from '../../src/processes/base-environment.js';
 import { launchDetached } from '../../src/processes/browser-command.js';
+import { startOfProcess } from '../../src/processes/own-user.js';
 import { ServerProcess } from '../../src/processes/server-process.js';
 import { findTypeChecker } from '../../src/processes/type-checker-program.js';
 import { heedWritten, writtenBy } from '../../src/processes/written-rule.js';
@@ -302,12 +303,20 @@ describe('a skill', { tags: ['P-625'] }, () => {
 describe('notebridge grants files', { tags: ['P-627'] }, () => {
   it('lists what was given, takes it back with a warning, and refuses what was not', async () => {
     const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
-    const record = createWrittenFolders(join(base, 'state/notebridge'), { uid: process.getuid?.() });
+    const record = createWrittenFolders(join(base, 'state/notebridge'), { uid: process.getuid?.() }, { own: process.pid, startOf: startOfProcess });
     await record.add(given);
     await record.add(outside);
     const grants = (...args: string[]) => runProgram(['grants', 'files', ...args], { env });
     const listed = await grants();
     expect([listed.ending, listed.stdout]).toEqual([0, expect.stringMatching(/\/given\n.*\/outside\n.*grants files --withdraw/)]);
+    const release = await record.hold(given, join(given, 'one.ipynb'));
+    const kept = await grants('--withdraw', given);
+    expect([kept.ending, kept.stderr]).toEqual([
+      expect.not.stringMatching(/^0$/),
+      expect.stringMatching(/given" is not taken back: a kernel may still write there.*notebridge stop ".*\/given\/one\.ipynb"/),
+    ]);
+    expect(record.folders).toEqual([given, outside]);
+    await release();
     const taken = await grants('--withdraw', given, '--json');
     expect([taken.ending, taken.stderr]).toEqual([
       0,
