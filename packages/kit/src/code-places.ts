@@ -19,7 +19,8 @@ const runners =
 /** Words of runners that come before the script or the package. */
 const verbs = /^(exec|run|run-script|dlx|x|tool|start|test|--)$/;
 /** Options without a value, so that the next word is the script or the package. */
-const flags = /^-(-(yes|quiet|silent|verbose|offline|isolated|refresh|bun|frozen|locked|force|(no|prefer|allow|enable|trace)-.*)|[yqsvAgfuBEISOib]+)$/;
+const flags =
+  /^-(-(yes|quiet|silent|verbose|offline|isolated|refresh|bun|frozen|locked|force|(no|prefer|allow|enable|trace)-.*)|[yqsvAgfuBEISOib]+)$/;
 /** What follows is a module or the code itself, and all after it are its arguments. */
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
 
@@ -41,10 +42,7 @@ export function findCodePlaces({ argv, env, cwd }: CodeStart): string[] {
   const words = texts.flatMap((word) => (/[\s;|&()<>'"`]/.test(word) && !isThere(toPath(word)) ? wordsOf(word) : [word]));
   const program = /[\\/]/.test(texts[0] ?? '') ? [toPath(texts[0] ?? '')] : [];
   const files = [...texts, ...words].flatMap(partsOf).map(toPath).filter(isCodeFile);
-  const options = words.flatMap((word, index) => [
-    ...(codeOptions.test(word) ? [words[index + 1] ?? ''] : []),
-    ...valuesOfOption(word),
-  ]);
+  const options = words.flatMap((word, index) => [...(codeOptions.test(word) ? [words[index + 1] ?? ''] : []), ...valuesOfOption(word)]);
   const packages = words.flatMap((word, index) => (runners.test(basename(word)) ? headOf(words.slice(index + 1)) : []));
   const named = [...options, ...packages].filter((word) => word !== '').map(toPath);
   return [...program, ...files, ...named.filter(isThere), ...modulesOf(words, env, cwd), ...variablesOf(env, cwd)];

@@ -159,7 +159,13 @@ export class KernelFinder {
     const version = 'fault' in look ? '' : look.version;
     const problem = judgeLook(python, look, this.#machine);
     const launch = 'fault' in look ? {} : { launch: { python: look.executable || python } };
-    return { ...pythonKernel(python, nameOf(version), version), source, ...toWritten(python), ...toWritten(launch.launch?.python), ...(problem ? { problem } : launch) };
+    return {
+      ...pythonKernel(python, nameOf(version), version),
+      source,
+      ...toWritten(python),
+      ...toWritten(launch.launch?.python),
+      ...(problem ? { problem } : launch),
+    };
   }
 
   /** What code may have written is data: it says what it has without being run. */

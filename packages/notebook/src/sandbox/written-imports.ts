@@ -43,7 +43,9 @@ function findNamedPlaces(folder: string): string[] {
   const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
   const lines = entries.filter(({ name }) => name.endsWith('.pth')).flatMap(({ name }) => readLines(join(folder, name)));
   const imports = lines.filter((line) => /^import\s/.test(line));
-  const modules = imports.flatMap((line) => [...line.matchAll(/(?:\bimport\s+|,\s*)(\w+)/g)].map(([, name = '']) => join(folder, `${name}.py`)));
+  const modules = imports.flatMap((line) =>
+    [...line.matchAll(/(?:\bimport\s+|,\s*)(\w+)/g)].map(([, name = '']) => join(folder, `${name}.py`)),
+  );
   const finders = entries.filter(({ name }) => /^_+editable.*\.py$/.test(name)).map(({ name }) => join(folder, name));
   const code = [...imports, ...[...new Set([...modules, ...finders])].flatMap(readLines)];
   const quoted = code.flatMap((line) => [...line.matchAll(/"(\/[^"]*)"|'(\/[^']*)'/g)].map(([, one, other]) => one ?? other ?? ''));
@@ -53,7 +55,10 @@ function findNamedPlaces(folder: string): string[] {
 
 function readLines(path: string): string[] {
   const text = readSmallFile(path, maxBytes) ?? '';
-  return text.replace(/^\ufeff/, '').split(/\r?\n/).map((line) => line.trimEnd());
+  return text
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd());
 }
 
 function realPrefixOf(python: string): string | undefined {

@@ -92,7 +92,8 @@ test.each([
     vi.stubEnv('JUPYTER_PATH', data);
     vi.stubEnv('PATH', `${dirname(await sciencePython())}:${process.env.PATH}`);
     const opened = open({ sandbox }, 'written');
-    if (missing !== undefined && sandbox === undefined) return expect(opened.then((each) => each.start())).rejects.toMatchObject({ code: 'sandbox_unavailable' });
+    if (missing !== undefined && sandbox === undefined)
+      return expect(opened.then((each) => each.start())).rejects.toMatchObject({ code: 'sandbox_unavailable' });
     const started = await opened;
     await started.start();
     expect(started.kernelChoice?.isolation).toMatch(isolation);

@@ -66,8 +66,12 @@ describe('a kernelspec outside', () => {
   });
 
   test('that names data there, or nothing of there, does not', async () => {
-    expect(await writtenOfSpec({ argv: [python, ...launch, '--data', 'P', 'P/data.db'], env: { DB: 'P/data.db', DATA: 'P' } })).toBeUndefined();
-    expect(await writtenOfSpec({ argv: ['bash', '-c', 'exec python3 -m ipykernel_launcher'], env: { PYTHONPATH: 'O/lib' } })).toBeUndefined();
+    expect(
+      await writtenOfSpec({ argv: [python, ...launch, '--data', 'P', 'P/data.db'], env: { DB: 'P/data.db', DATA: 'P' } }),
+    ).toBeUndefined();
+    expect(
+      await writtenOfSpec({ argv: ['bash', '-c', 'exec python3 -m ipykernel_launcher'], env: { PYTHONPATH: 'O/lib' } }),
+    ).toBeUndefined();
   });
 });
 

@@ -8,7 +8,8 @@ const heeded = new Set<string>();
 export async function loadNotebook(stateDir: string): Promise<typeof import('@notebridge/notebook/host')> {
   const notebook = await import('@notebridge/notebook/host');
   heedRecord(stateDir);
-  if (!heeded.has(stateDir)) notebook.heedWrittenFolders(createWrittenFolders(stateDir, { uid: ownUserId() }, { own: ownProcessId(), startOf: startOfProcess }));
+  if (!heeded.has(stateDir))
+    notebook.heedWrittenFolders(createWrittenFolders(stateDir, { uid: ownUserId() }, { own: ownProcessId(), startOf: startOfProcess }));
   heeded.add(stateDir);
   return notebook;
 }

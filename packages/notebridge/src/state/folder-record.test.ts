@@ -66,7 +66,10 @@ describe('the record of folders that code may write to', () => {
     const notebook = join(project, 'one.ipynb');
     const [release, other] = [await written().hold(project, notebook), await written().hold(project, notebook)];
     await release();
-    await expect(written().remove(project)).rejects.toMatchObject({ code: 'denied', message: expect.stringContaining(`notebridge stop "${notebook}"`) });
+    await expect(written().remove(project)).rejects.toMatchObject({
+      code: 'denied',
+      message: expect.stringContaining(`notebridge stop "${notebook}"`),
+    });
     expect(written().folders).toEqual([project]);
     await other();
     const killed = createWrittenFolders(stateDir, rules, { own: process.pid, startOf: () => '1' });

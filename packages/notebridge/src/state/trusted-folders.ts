@@ -36,7 +36,8 @@ export function createTrustedFolders(stateDir: string, rules: PrivacyRules): Tru
   };
 }
 
-export interface Processes {
+/** This process, and how one is told from another of its number. */
+export interface ProcessNames {
   readonly own: number;
   /** When it began; undefined: there is none. */
   startOf(pid: number): string | undefined;
@@ -49,7 +50,7 @@ export interface Processes {
 export function createWrittenFolders(
   stateDir: string,
   rules: PrivacyRules,
-  { own, startOf }: Processes,
+  { own, startOf }: ProcessNames,
 ): WrittenFolders & { remove(folder: string): Promise<void> } {
   const change = (edit: (record: FolderRecord) => Partial<FolderRecord>): Promise<void> =>
     changeRecord(stateDir, rules, (record) => ({ ...record, ...edit(record) }));
@@ -96,7 +97,11 @@ async function changeRecord(stateDir: string, rules: PrivacyRules, edit: (record
   await withFileLock(`${path}.lock`, async () => {
     const { trusted, written, writers } = edit(readFolderRecord(stateDir, rules));
     const toList = (folders: readonly string[]): string[] => [...new Set(folders)].sort();
-    const text = JSON.stringify({ folders: toList(trusted), written: toList(written), writers }, undefined, 2);
+    const text = JSON.stringify(
+      { folders: toList(trusted), written: toList(written), ...(writers.length === 0 ? {} : { writers }) },
+      undefined,
+      2,
+    );
     await writeFileAtomic(path, `${text}\n`, { mode: 0o600, anew: true });
   });
 }
