@@ -277,7 +277,7 @@ export class NotebookHost implements AsyncDisposable {
     const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
     const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
     const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
-      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, runs, reach: () => reach(isAttended), logger });
+      createFoundKernel(found, { folder, file, tools, sandbox: mode, files, allowNet, ours, runs, reach: () => reach(isAttended), logger });
     return NotebookKernels.open({
       ...kernels,
       folder,

@@ -16,6 +16,8 @@ import type { PyodideReach } from './pyodide-reach.js';
 export interface CreateKernelOptions {
   /** Where the code begins: the notebook's folder. */
   folder: string;
+  /** Its file, for messages. */
+  file?: string | undefined;
   tools?: KernelTools | undefined;
   sandbox: SandboxMode;
   /** See `NotebookHostOptions`, as the next three. */
@@ -30,7 +32,7 @@ export interface CreateKernelOptions {
 
 /** The kernel of what was found, not started. Rejects with `sandbox_unavailable` where what code may reach would not be kept. */
 export async function createFoundKernel({ launch }: FoundKernel, options: CreateKernelOptions): Promise<Kernel> {
-  const { folder, tools, sandbox, files, allowNet = [], ours, runs, reach, logger } = options;
+  const { folder, file, tools, sandbox, files, allowNet = [], ours, runs, reach, logger } = options;
   if (!launch) {
     const { folder: read, servers } = reach();
     return createNodeKernel({ tools, sandbox, logger, allowNet: servers, folder: read === undefined ? undefined : { folder: read, ours } });
@@ -39,7 +41,7 @@ export async function createFoundKernel({ launch }: FoundKernel, options: Create
   if (files === 'rw') assertWritable(folder, options);
   assertServers(allowNet);
   if (allowNet.length > 0) await assertKept(`--allow-net ${allowNet.join(',')}`, sandbox);
-  return createJupyterKernel({ ...launch, folder, tools, sandbox, files, allowNet, ours, runs });
+  return createJupyterKernel({ ...launch, folder, file, tools, sandbox, files, allowNet, ours, runs });
 }
 
 /** Now, and not when the kernel starts. */

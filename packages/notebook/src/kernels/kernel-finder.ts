@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findProgram } from '../sandbox/find-program.js';
-import { writtenFolderOf } from '../sandbox/written-folders.js';
+import { writtenFolderOf, writtenFolderOfStart } from '../sandbox/written-folders.js';
+import { writtenFolderOfImports } from '../sandbox/written-imports.js';
 import { writtenFolderOfPython } from '../sandbox/written-python.js';
 import { shellWord } from './advice.js';
 import { isExecutable, pythonOf, readEnvironment } from './environment.js';
@@ -10,7 +11,7 @@ import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { type InterpreterLook, lookAtInterpreter } from './interpreter-look.js';
 import { judgeEnvironment, judgeLook, type MachineFacts, missingProgram } from './judge.js';
 import { homeOf, jupyterKernelFolders, type Variables } from './jupyter-folders.js';
-import { isPlain, isPlainPython, isPythonName, type Kernelspec, pythonOfSpec, readKernelspecs } from './kernelspecs.js';
+import { isPlain, isPlainPython, isPythonName, type Kernelspec, pythonOfSpec, readKernelspecs, startOfSpec } from './kernelspecs.js';
 
 export interface KernelFinderOptions {
   /** The folder of the notebook, absolute. */
@@ -152,13 +153,19 @@ export class KernelFinder {
   }
 
   async #judged(python: string, nameOf: (version: string) => string, source: FoundKernel['source']): Promise<FoundKernel> {
-    const { written } = toWritten(python);
+    const written = writtenFolderOfPython(python);
     if (written !== undefined) return { ...this.#judgedByFiles(python, nameOf, written), source, written };
     const look = await this.#lookAt(python);
     const version = 'fault' in look ? '' : look.version;
     const problem = judgeLook(python, look, this.#machine);
     const launch = 'fault' in look ? {} : { launch: { python: look.executable || python } };
-    return { ...pythonKernel(python, nameOf(version), version), source, ...(problem ? { problem } : launch) };
+    return {
+      ...pythonKernel(python, nameOf(version), version),
+      source,
+      ...toWritten(python),
+      ...toWritten(launch.launch?.python),
+      ...(problem ? { problem } : launch),
+    };
   }
 
   /** A Python that code may have written is judged by its files as data: it is not run to be looked at. */
@@ -198,7 +205,9 @@ export class KernelFinder {
           };
     const found = { id, displayName, language, version: '', source: 'kernelspec' as const, path, ...trust };
     const judged = isPlainPython(spec) ? await this.#judgePython(spec) : await this.#judgeProgram(spec);
-    return { ...found, ...judged, ...toWritten(judged.launch?.python), ...toWritten(pythonOfSpec(spec)) };
+    const inStart = writtenFolderOfStart(startOfSpec(spec, this.folder));
+    const ofStart = inStart === undefined ? {} : { written: inStart };
+    return { ...found, ...judged, ...toWritten(judged.launch?.python), ...toWritten(pythonOfSpec(spec)), ...ofStart };
   }
 
   async #judgePython(spec: Kernelspec): Promise<Pick<FoundKernel, 'problem' | 'launch' | 'version'>> {
@@ -258,8 +267,9 @@ export class KernelFinder {
   }
 }
 
+/** The folder of code's for which this Python runs in a sandbox: it lies there, or takes modules from there. */
 function toWritten(program: string | undefined): { written?: string } {
-  const written = program === undefined ? undefined : writtenFolderOfPython(program);
+  const written = program === undefined ? undefined : (writtenFolderOfPython(program) ?? writtenFolderOfImports(program));
   return written === undefined ? {} : { written };
 }
 

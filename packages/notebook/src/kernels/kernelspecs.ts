@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { CodeStart } from '@notebridge/kit/code-places';
 import { readSmallFile } from './small-file.js';
 
 /** A kernelspec as its `kernel.json` has it (https://jupyter-client.readthedocs.io/en/stable/kernels.html#kernel-specs). */
@@ -70,6 +71,12 @@ export function isPlain(spec: Kernelspec): boolean {
   const name = basename(program).replace(/\.exe$/i, '');
   if (name === 'R' || name === 'Rscript') return args.includes('IRkernel::main()') && args.filter((arg) => arg === '-e').length <= 1;
   return name === 'julia' && args.some((arg) => /[\\/]IJulia[\\/].*kernel\.jl$/.test(arg)) && !args.some((arg) => /^(-e|-E|-L)$/.test(arg));
+}
+
+/** What starting it in this folder runs, with the places of it that Jupyter fills in. */
+export function startOfSpec({ argv, env, folder }: Kernelspec, cwd: string): CodeStart {
+  const fill = (text: unknown) => String(text).replaceAll('{resource_dir}', folder);
+  return { argv: argv.map(fill), env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, fill(text)])), cwd };
 }
 
 /** The Python that a kernelspec of Python runs, by absolute path; undefined for that of Jupyter itself (`python` and the like). */

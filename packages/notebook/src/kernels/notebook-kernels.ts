@@ -114,8 +114,10 @@ export class NotebookKernels {
     const { written } = this.#decision.kernel;
     if (written === undefined) return undefined;
     const inside =
-      this.#terms.sandbox === 'off' ? 'The sandbox was switched off all the same.' : 'So it runs in a sandbox, where one works.';
-    return `Code in a sandbox may write to "${written}", where this Python lies. ${inside} To take that right back, and trust what stands there: notebridge grants files --withdraw ${shellWord(written)}`;
+      this.#terms.sandbox === 'off'
+        ? 'The sandbox was switched off all the same.'
+        : `So it runs in a sandbox${this.#terms.sandbox === 'require' ? ' alone' : ', where one works'}.`;
+    return `Code in a sandbox may write to "${written}", where this kernel, or what it loads, lies. ${inside} To take that right back, and trust what stands there: notebridge grants files --withdraw ${shellWord(written)}`;
   }
 
   /** For agents: what the code is, and can do. */
@@ -226,14 +228,14 @@ function namesNone({ kernelspec, language_info }: JsonObject): boolean {
 }
 
 function termsFor(
-  { id, written }: FoundKernel,
+  { id, written, launch }: FoundKernel,
   { sandbox, isConfined }: Pick<NotebookKernelsOptions, 'sandbox' | 'isConfined'>,
   isAttended: boolean,
 ): KernelTerms {
   if (sandbox !== undefined || id === pyodideKernel.id) return { sandbox: sandbox ?? 'auto', isAttended };
   if (isConfined) return { sandbox: 'require', isAttended };
-  // Where no sandbox works it runs as before, and says so.
-  if (written !== undefined) return { sandbox: 'auto', isAttended };
+  // Where no sandbox works a Python runs as before, and says so; a kernelspec leads to code that nobody has looked at.
+  if (written !== undefined) return { sandbox: launch?.kernelName === undefined ? 'auto' : 'require', isAttended };
   return { sandbox: isAttended ? 'off' : 'auto', isAttended };
 }
 

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { delimiter } from 'node:path';
+import { delimiter, resolve } from 'node:path';
+import { type CodeStart, findCodePlaces } from '@notebridge/kit/code-places';
 import { findWritten, isWithin } from '@notebridge/kit/find-written';
 
 /** The folders that code in a sandbox was ever given to write to, by real path, until a person withdraws them. */
@@ -8,6 +9,8 @@ export interface WrittenFolders {
   readonly folders: readonly string[];
   /** Rejects with what kept it from being written. */
   add(folder: string): Promise<void>;
+  /** As `add`, and while this process lives and has not called what it resolves with, nobody takes the folder back. `notebook`: for whoever tries. */
+  hold(folder: string, notebook: string): Promise<() => Promise<void>>;
 }
 
 const records = new Set<WrittenFolders>();
@@ -29,9 +32,26 @@ export async function recordWritten(folder: string): Promise<void> {
   await Promise.all([...records].map((record) => record.add(path)));
 }
 
+/** While a kernel may write there. Call what it resolves with at the kernel's end: it never rejects. */
+export async function holdWritten(folder: string, notebook: string): Promise<() => Promise<void>> {
+  const path = realpathSync.native(folder);
+  const releases = await Promise.all([...records].map((record) => record.hold(path, resolve(notebook))));
+  return async () => void (await Promise.allSettled(releases.map((release) => release())));
+}
+
 /** The rule: what has such a folder is run in a sandbox alone, and what it says of itself is data. Undefined: this process may run and believe it. */
 export function writtenFolderOf(path: string): string | undefined {
   return findWritten(path, [...unkept, ...[...records].flatMap(({ folders }) => folders)]);
+}
+
+/** As `writtenFolderOf`, of all that a start runs, as far as its words and variables name it. */
+export function writtenFolderOfStart(start: CodeStart): string | undefined {
+  const programs = (start.env.PATH ?? '').split(delimiter).filter(Boolean);
+  for (const path of new Set([...findCodePlaces(start), ...programs])) {
+    const folder = writtenFolderOf(path);
+    if (folder !== undefined) return folder;
+  }
+  return undefined;
 }
 
 /** By a link that code may have put there: what it leads to is shown to no kernel on its account. */

@@ -1,10 +1,10 @@
 // @module-tag P-217
 
 /** `--files` and `--allow-net`: what code may reach is kept by a sandbox, or the kernel is refused; an option is never ignored. */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createNotebookHost, type NotebookHost, type NotebookHostOptions } from '../../src/host/notebook-host.js';
 import { recordWritten } from '../../src/sandbox/written-folders.js';
 import { whyNoSandbox } from '../sandbox/support/sandboxed.js';
@@ -13,7 +13,10 @@ import { makeVenv, sciencePython, temporaryProject } from './support/projects.js
 const missing = await whyNoSandbox();
 
 let host: NotebookHost | undefined;
-afterEach(() => host?.close());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  return host?.close();
+});
 
 async function open(options: Partial<NotebookHostOptions>, wanted?: string): Promise<NotebookHost> {
   const folder = temporaryProject();
@@ -66,6 +69,32 @@ test.each([
     const wanted = await makeVenv(join(project, '.venv'), { ipykernel: true });
     await recordWritten(project);
     const started = await open({ sandbox }, wanted);
+    await started.start();
+    expect(started.kernelChoice?.isolation).toMatch(isolation);
+    expect(started.kernelChoice?.notice).toMatch(notice);
+  },
+);
+
+test.each([
+  { sandbox: undefined, isolation: /sandbox/, notice: /runs in a sandbox alone/ },
+  { sandbox: 'off' as const, isolation: /runs as its user/, notice: /switched off all the same/ },
+])(
+  'a kernelspec that runs code of such a folder, with the sandbox $sandbox, is never run without unless that was switched off',
+  { tags: ['P-623'], timeout: 60_000 },
+  async ({ sandbox, isolation, notice }) => {
+    const project = temporaryProject();
+    writeFileSync(join(project, 'kernel.py'), '');
+    await recordWritten(project);
+    const data = temporaryProject();
+    mkdirSync(join(data, 'kernels/written'), { recursive: true });
+    const spec = { argv: ['/usr/bin/env', 'python3', join(project, 'kernel.py')], display_name: 'Written', language: 'python' };
+    writeFileSync(join(data, 'kernels/written/kernel.json'), JSON.stringify(spec));
+    vi.stubEnv('JUPYTER_PATH', data);
+    vi.stubEnv('PATH', `${dirname(await sciencePython())}:${process.env.PATH}`);
+    const opened = open({ sandbox }, 'written');
+    if (missing !== undefined && sandbox === undefined)
+      return expect(opened.then((each) => each.start())).rejects.toMatchObject({ code: 'sandbox_unavailable' });
+    const started = await opened;
     await started.start();
     expect(started.kernelChoice?.isolation).toMatch(isolation);
     expect(started.kernelChoice?.notice).toMatch(notice);

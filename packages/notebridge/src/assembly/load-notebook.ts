@@ -1,5 +1,5 @@
 import { heedRecord } from '../identity/heed-record.js';
-import { ownUserId } from '../processes/own-user.js';
+import { ownProcessId, ownUserId, startOfProcess } from '../processes/own-user.js';
 import { createWrittenFolders } from '../state/trusted-folders.js';
 
 const heeded = new Set<string>();
@@ -8,7 +8,8 @@ const heeded = new Set<string>();
 export async function loadNotebook(stateDir: string): Promise<typeof import('@notebridge/notebook/host')> {
   const notebook = await import('@notebridge/notebook/host');
   heedRecord(stateDir);
-  if (!heeded.has(stateDir)) notebook.heedWrittenFolders(createWrittenFolders(stateDir, { uid: ownUserId() }));
+  if (!heeded.has(stateDir))
+    notebook.heedWrittenFolders(createWrittenFolders(stateDir, { uid: ownUserId() }, { own: ownProcessId(), startOf: startOfProcess }));
   heeded.add(stateDir);
   return notebook;
 }

@@ -22,7 +22,7 @@ export function findRunPlaces(config: Config): RunPlace[] {
 function placesOfServer(server: ServerConfig): RunPlace[] {
   if (server.transport !== 'stdio') return [];
   const { name, command, args, env, cwd } = server;
-  const programs = findProgramPlaces({ command, args, searchPath: env.PATH, cwd });
+  const programs = findProgramPlaces({ command, args, env, cwd });
   const folder = cwd === undefined ? [] : [{ path: cwd, what: `the working directory of the server "${name}"` }];
   return [...programs.map((path) => ({ path, what: `what the server "${name}" runs` })), ...folder];
 }

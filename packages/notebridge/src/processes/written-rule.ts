@@ -1,4 +1,4 @@
-import { delimiter } from 'node:path';
+import { delimiter, isAbsolute, sep } from 'node:path';
 import { findWritten } from '@notebridge/kit/find-written';
 
 const records = new Map<string, () => readonly string[]>();
@@ -19,11 +19,11 @@ export function writtenBy(path: string): string | undefined {
   );
 }
 
-/** A list of folders in which programs are looked for, without those where code could put one. */
-export function searchPathOutside(path: string): string {
+/** A list of folders in which programs are looked for, without those where code could put one. `cwd`: what relative ones are of. */
+export function searchPathOutside(path: string, cwd: string = process.cwd()): string {
   return path
     .split(delimiter)
-    .filter((entry) => writtenBy(entry) === undefined)
+    .filter((entry) => writtenBy(isAbsolute(entry) ? entry : `${cwd}${sep}${entry}`) === undefined)
     .join(delimiter);
 }
 

@@ -15,9 +15,11 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startOfProcess } from '../processes/own-user.js';
 import { folderRecordFile, readWrittenFolders } from './folder-record.js';
 import { createTrustedFolders, createWrittenFolders } from './trusted-folders.js';
 
+const processes = { own: process.pid, startOf: startOfProcess };
 const rules = { uid: process.getuid?.() };
 let base: string;
 let stateDir: string;
@@ -33,7 +35,7 @@ const put = (value: unknown): void => {
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   writeFileSync(folderRecordFile(stateDir), typeof value === 'string' ? value : JSON.stringify(value), { mode: 0o600 });
 };
-const written = () => createWrittenFolders(stateDir, rules);
+const written = () => createWrittenFolders(stateDir, rules, processes);
 const trusted = () => createTrustedFolders(stateDir, rules);
 
 describe('the record of folders that code may write to', () => {
@@ -58,6 +60,22 @@ describe('the record of folders that code may write to', () => {
     expect(written().folders).toEqual([project]);
     await written().remove(project);
     expect([written().folders, trusted().has(project)]).toEqual([[], true]);
+  });
+
+  it('keeps a folder while a kernel of a living process may write there, whatever became of others', async () => {
+    const notebook = join(project, 'one.ipynb');
+    const [release, other] = [await written().hold(project, notebook), await written().hold(project, notebook)];
+    await release();
+    await expect(written().remove(project)).rejects.toMatchObject({
+      code: 'denied',
+      message: expect.stringContaining(`notebridge stop "${notebook}"`),
+    });
+    expect(written().folders).toEqual([project]);
+    await other();
+    const killed = createWrittenFolders(stateDir, rules, { own: process.pid, startOf: () => '1' });
+    await killed.hold(project, notebook);
+    await written().remove(project);
+    expect(written().folders).toEqual([]);
   });
 
   it('is empty where there can be no state', () => {

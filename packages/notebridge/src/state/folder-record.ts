@@ -12,6 +12,17 @@ export interface FolderRecord {
   readonly trusted: readonly string[];
   /** Code in a sandbox was ever given to write there. */
   readonly written: readonly string[];
+  /** Kernels that may write there now, or until their program was killed. */
+  readonly writers: readonly FolderWriter[];
+}
+
+export interface FolderWriter {
+  readonly folder: string;
+  readonly notebook: string;
+  /** The process that has the kernel, and when that began: numbers are used again. */
+  readonly pid: number;
+  readonly start: string;
+  readonly nonce: string;
 }
 
 /** The file in the state folder, which only the user can read. */
@@ -23,10 +34,10 @@ export function folderRecordFile(stateDir: string): string {
 export function readFolderRecord(stateDir: string, rules: PrivacyRules): FolderRecord {
   const path = folderRecordFile(stateDir);
   const text = readPrivateFile(path, rules);
-  if (text === undefined) return { trusted: [], written: [] };
+  if (text === undefined) return { trusted: [], written: [], writers: [] };
   const found = tryJson(text);
-  const { folders, written = maybeWritten(folders) } = isJsonObject(found) ? found : {};
-  if (areFolders(folders) && areFolders(written)) return { trusted: folders, written };
+  const { folders, written = maybeWritten(folders), writers = [] } = isJsonObject(found) ? found : {};
+  if (areFolders(folders) && areFolders(written) && areWriters(writers)) return { trusted: folders, written, writers };
   throw new BridgeError('write_failed', `"${path}" is no list of trusted folders. Look at what is in it, and move it away.`, {
     data: { path, reason: 'not_readable' },
   });
@@ -39,6 +50,12 @@ function maybeWritten(folders: unknown): unknown {
 
 function areFolders(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((folder) => typeof folder === 'string' && isAbsolute(folder));
+}
+
+function areWriters(value: unknown): value is readonly FolderWriter[] {
+  const names = ['folder', 'notebook', 'start', 'nonce'];
+  const isWriter = (each: unknown) => isJsonObject(each) && Number(each.pid) > 0 && names.every((name) => typeof each[name] === 'string');
+  return Array.isArray(value) && value.every(isWriter);
 }
 
 /** The folders that code in a sandbox was ever given to write to: nothing there is run, imported or taken as configuration. Throws as `readFolderRecord`. */

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import type { FolderTrust, WrittenFolders } from '@notebridge/notebook/host';
+import { BridgeError } from '../core/errors.js';
+import { quote } from '../util/quote.js';
 import { writeFileAtomic } from './atomic-file.js';
 import { withFileLock } from './file-lock.js';
-import { type FolderRecord, folderRecordFile, readFolderRecord } from './folder-record.js';
+import { type FolderRecord, type FolderWriter, folderRecordFile, readFolderRecord } from './folder-record.js';
 import { ensurePrivateDir, type PrivacyRules } from './private-file.js';
 
 export interface TrustedFolders extends FolderTrust {
@@ -33,29 +36,72 @@ export function createTrustedFolders(stateDir: string, rules: PrivacyRules): Tru
   };
 }
 
-/** The folders that code in a sandbox was given to write to, in the same file. All reject, or throw, with `write_failed`. */
-export function createWrittenFolders(stateDir: string, rules: PrivacyRules): WrittenFolders & { remove(folder: string): Promise<void> } {
-  const change = (edit: (folders: readonly string[]) => readonly string[]): Promise<void> =>
-    changeRecord(stateDir, rules, (record) => ({ ...record, written: edit(record.written) }));
+/** This process, and how one is told from another of its number. */
+export interface ProcessNames {
+  readonly own: number;
+  /** When it began; undefined: there is none. */
+  startOf(pid: number): string | undefined;
+}
+
+/**
+ * The folders that code in a sandbox was given to write to, in the same file. All reject, or throw, with `write_failed`; `remove` with
+ * `denied` while a kernel may still write there.
+ */
+export function createWrittenFolders(
+  stateDir: string,
+  rules: PrivacyRules,
+  { own, startOf }: ProcessNames,
+): WrittenFolders & { remove(folder: string): Promise<void> } {
+  const change = (edit: (record: FolderRecord) => Partial<FolderRecord>): Promise<void> =>
+    changeRecord(stateDir, rules, (record) => ({ ...record, ...edit(record) }));
+  const living = (writers: readonly FolderWriter[]) => writers.filter(({ pid, start }) => start === (startOf(pid) ?? 'ended'));
   return {
     get folders() {
       return readFolderRecord(stateDir, rules).written;
     },
     async add(folder) {
       const path = realPath(folder);
-      if (!readFolderRecord(stateDir, rules).written.includes(path)) await change((folders) => [...folders, path]);
+      if (!readFolderRecord(stateDir, rules).written.includes(path)) await change(({ written }) => ({ written: [...written, path] }));
     },
-    remove: (folder) => change((folders) => without(folders, folder)),
+    async hold(folder, notebook) {
+      const me = { folder: realPath(folder), notebook, pid: own, start: startOf(own) ?? '', nonce: randomUUID() };
+      await change(({ written, writers }) => ({ written: [...written, me.folder], writers: [...living(writers), me] }));
+      // Where the system does not say when a process began, it may have been taken back meanwhile; this kernel has written since.
+      return () =>
+        change(({ written, writers }) => ({
+          written: [...written, me.folder],
+          writers: living(writers).filter(({ nonce }) => nonce !== me.nonce),
+        }));
+    },
+    remove: (folder) =>
+      change(({ written, writers }) => {
+        const left = without(written, folder);
+        const writer = living(writers).find((each) => written.includes(each.folder) && !left.includes(each.folder));
+        if (writer !== undefined) throw isWrittenTo(writer);
+        return { written: left };
+      }),
   };
+}
+
+function isWrittenTo({ folder, notebook, pid }: FolderWriter): BridgeError {
+  const end = `notebridge stop ${quote(notebook)}`;
+  return new BridgeError(
+    'denied',
+    `${quote(folder)} is not taken back: a kernel may still write there, of ${quote(notebook)} (process ${pid}). Look at the notebook, and end it first: ${end}`,
+  );
 }
 
 async function changeRecord(stateDir: string, rules: PrivacyRules, edit: (record: FolderRecord) => FolderRecord): Promise<void> {
   const path = folderRecordFile(stateDir);
   ensurePrivateDir(stateDir, rules);
   await withFileLock(`${path}.lock`, async () => {
-    const { trusted, written } = edit(readFolderRecord(stateDir, rules));
+    const { trusted, written, writers } = edit(readFolderRecord(stateDir, rules));
     const toList = (folders: readonly string[]): string[] => [...new Set(folders)].sort();
-    const text = JSON.stringify({ folders: toList(trusted), written: toList(written) }, undefined, 2);
+    const text = JSON.stringify(
+      { folders: toList(trusted), written: toList(written), ...(writers.length === 0 ? {} : { writers }) },
+      undefined,
+      2,
+    );
     await writeFileAtomic(path, `${text}\n`, { mode: 0o600, anew: true });
   });
 }

@@ -16,6 +16,6 @@ export function assertOutside(config: ServerConfig): void {
 function placesOf(config: ServerConfig): string[] {
   if (config.transport !== 'stdio') return [config.ca, config.auth?.privateKey].filter((path) => path !== undefined);
   const { command, args, env, cwd } = config;
-  const places = findProgramPlaces({ command, args, searchPath: env.PATH, cwd });
+  const places = findProgramPlaces({ command, args, env, cwd });
   return cwd === undefined ? places : [cwd, ...places];
 }

@@ -58,7 +58,7 @@ print("written")
 `;
 
   it('runs nothing that a cell has written, in a trusted folder, at the next start or look; its own Python goes on in the sandbox', {
-    tags: ['P-623', 'P-628'],
+    tags: ['P-623', 'P-627', 'P-628'],
   }, async () => {
     const mark = join(home, 'was-run');
     await makeVenv(join(project, '.venv'), { ipykernel: true });
@@ -67,6 +67,8 @@ print("written")
     {
       await using program = await open('--kernel', python);
       expect(await printed(program, attack(mark))).toMatch(/written\n$/);
+      const { ending, stderr } = await runProgram(['grants', 'files', '--withdraw', project], { env });
+      expect([ending, stderr]).toEqual([1, expect.stringMatching(/is not taken back: a kernel may still write there, of ".*a\.ipynb"/)]);
     }
     expect(JSON.parse(readFileSync(stateFile(), 'utf8'))).toEqual({ folders: [project], written: [project] });
     // Whoever makes the environment anew leaves the code what it wants.

@@ -11,6 +11,8 @@ import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
 import { baseEnvironment } from '../../src/processes/base-environment.js';
 import { launchDetached } from '../../src/processes/browser-command.js';
+import { startOfProcess } from '../../src/processes/own-user.js';
+import { ServerProcess } from '../../src/processes/server-process.js';
 import { findTypeChecker } from '../../src/processes/type-checker-program.js';
 import { heedWritten, writtenBy } from '../../src/processes/written-rule.js';
 import { createWrittenFolders } from '../../src/state/trusted-folders.js';
@@ -139,11 +141,6 @@ describe('a server', () => {
     expect(() => assertOutside(toConfig())).toThrow(remedy);
   });
 
-  it('gets such a folder as data', { tags: ['P-624'] }, () => {
-    expect(() => assertOutside(fixtureConfig('named.mjs', [given]))).not.toThrow();
-    expect(() => assertOutside(fixtureConfig('x', [], { command: 'npx', args: ['-y', 'server-filesystem', given] }))).not.toThrow();
-  });
-
   it('that has crashed is not started again from what code has been given since', { tags: ['P-625'], timeout: 60_000 }, async () => {
     folders = [];
     const mark = join(base, 'has-run');
@@ -165,6 +162,11 @@ describe('a program by its name', { tags: ['P-626'] }, () => {
     mkdirSync(join(outside, 'bin'));
     vi.stubEnv('PATH', `${join(given, 'bin')}:${join(outside, 'bin')}`);
     expect(baseEnvironment().PATH).toBe(join(outside, 'bin'));
+    const noted: string[] = [];
+    const env = { PATH: `${join(given, 'bin')}:${join(outside, 'bin')}:/bin` };
+    const said = new ServerProcess({ command: 'sh', args: ['-c', 'echo "$PATH" >&2'], env, onStderrLine: (line) => noted.push(line) });
+    await said.ended;
+    await expect.poll(() => noted).toEqual([`${join(outside, 'bin')}:/bin`]);
     const child = launchDetached(['xdg-open', 'https://x.example'], { PATH: process.env.PATH });
     await expect(new Promise((resolve) => child.once('error', resolve))).resolves.toMatchObject({ code: 'ENOENT' });
   });
@@ -209,12 +211,24 @@ describe('a skill', { tags: ['P-625'] }, () => {
 describe('notebridge grants files', { tags: ['P-627'] }, () => {
   it('lists what was given, takes it back with a warning, and refuses what was not', async () => {
     const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
-    const record = createWrittenFolders(join(base, 'state/notebridge'), { uid: process.getuid?.() });
+    const record = createWrittenFolders(
+      join(base, 'state/notebridge'),
+      { uid: process.getuid?.() },
+      { own: process.pid, startOf: startOfProcess },
+    );
     await record.add(given);
     await record.add(outside);
     const grants = (...args: string[]) => runProgram(['grants', 'files', ...args], { env });
     const listed = await grants();
     expect([listed.ending, listed.stdout]).toEqual([0, expect.stringMatching(/\/given\n.*\/outside\n.*grants files --withdraw/)]);
+    const release = await record.hold(given, join(given, 'one.ipynb'));
+    const kept = await grants('--withdraw', given);
+    expect([kept.ending, kept.stderr]).toEqual([
+      1,
+      expect.stringMatching(/given" is not taken back: a kernel may still write there.* stop ".*\/given\/one\.ipynb"/),
+    ]);
+    expect(record.folders).toEqual([given, outside]);
+    await release();
     const taken = await grants('--withdraw', given, '--json');
     expect([taken.ending, taken.stderr]).toEqual([
       0,

@@ -15,6 +15,8 @@ export interface JupyterKernelOptions extends QueueOptions {
   kernelName?: string | undefined;
   /** The notebook's folder, where the kernel begins. */
   folder: string;
+  /** The notebook's file, for messages. */
+  file?: string | undefined;
   /** What code may call as `generated`. Default: nothing. */
   tools?: KernelTools | undefined;
   /** Whether kernel and helper are in a sandbox of the operating system. Default `off`: the code is the user, as in Jupyter. */
@@ -104,7 +106,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
       relaySeam,
       programUrl = new URL('./python/', import.meta.url),
     } = this.#options;
-    const { python, folder } = this.#options;
+    const { python, folder, file } = this.#options;
     const { startTimeoutMs } = this;
     const onReady = (about: EngineInfo) => {
       this.#about = about;
@@ -113,7 +115,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
       for (const listener of this.#commListeners) listener(message);
     };
     const onShown: ShownListener = (cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read));
-    const launch = { python, folder, sandbox, files, ours, runs, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs };
+    const launch = { python, folder, file, sandbox, files, ours, runs, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs };
     return new JupyterEngine({ ...launch, onReady, onComm, onShown }, events);
   }
 }

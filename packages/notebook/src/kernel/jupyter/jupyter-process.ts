@@ -11,7 +11,7 @@ import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import { openSandbox } from '../../sandbox/sandbox.js';
 import type { FolderAccess, RunPlace, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
 import { startProgram } from '../../sandbox/start-program.js';
-import { recordWritten } from '../../sandbox/written-folders.js';
+import { holdWritten } from '../../sandbox/written-folders.js';
 import { KernelError } from '../kernel-error.js';
 import type { Layer } from '../layers.js';
 
@@ -20,6 +20,8 @@ export interface LaunchOptions {
   python: string;
   /** The notebook's folder, where the kernel begins. */
   folder: string;
+  /** The notebook's file, for messages. Default: its folder. */
+  file?: string | undefined;
   sandbox: SandboxMode;
   /** Refused without a sandbox, which would not keep it. Default: `ro` in one. */
   files: FolderAccess | undefined;
@@ -74,7 +76,7 @@ export async function launchHelper(options: LaunchOptions): Promise<Launched> {
   return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: cleanUpHere };
 }
 
-function launch(sandbox: Sandbox, spec: SandboxSpec, relay: SandboxRelay | undefined): SandboxedProcess {
+async function launch(sandbox: Sandbox, spec: SandboxSpec, relay: SandboxRelay | undefined): Promise<SandboxedProcess> {
   try {
     const sandboxed = sandbox.launch(spec);
     if (relay) sandboxed.child.once('close', relay.close);
@@ -95,26 +97,25 @@ function refusalOf(option: string, { text, fix }: Layer): KernelError {
 
 /** Helper and kernel together: stdin and stdout are the only way in and out. */
 async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => Layer, options: LaunchOptions): Promise<Launched> {
-  const { python, folder, files = 'ro', kernelName, ours, runs, allowNet = [], programUrl } = options;
+  const { python, folder, file = folder, files = 'ro', kernelName, ours, runs, allowNet = [], programUrl } = options;
   const program = fileURLToPath(programUrl).replace(/\/$/, '');
   const args = ['-B', `${program}/start.py`];
   const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, runs, readable: [program] });
   const relay = allowNet.length === 0 ? undefined : await openRelay({ allow: allowNet, seam: options.relaySeam });
   const spec = relay ? relay.widen(asked) : asked;
-  const sandboxed = launch(sandbox, spec, relay);
+  const release = files === 'rw' ? await holdWritten(folder, file) : undefined;
+  const sandboxed = await launch(sandbox, spec, relay).catch(async (error) => {
+    await release?.();
+    throw error;
+  });
   const inspect = async () => {
     const faults = await sandbox.findFaults(sandboxed, spec);
     if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
   };
-  const gone = Promise.all([sandboxed.gone, files === 'rw' ? recordAgain(sandboxed, folder) : undefined]).then(() => {});
+  const closed = new Promise((resolve) => sandboxed.child.once('close', resolve));
+  const gone = Promise.all([sandboxed.gone, closed]).then(() => release?.());
   // All of it ends with its first process, and the number that it has inside is somebody else's here.
   return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, gone, cleanUp: () => {} };
-}
-
-/** Whoever has taken the right back meanwhile did not mean what this kernel wrote since. */
-async function recordAgain({ child }: SandboxedProcess, folder: string): Promise<void> {
-  await new Promise((resolve) => child.once('close', resolve));
-  await recordWritten(folder).catch(() => {});
 }
 
 function cleanUpHere({ pid, folder }: { pid: number; folder: string }): void {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { BridgeError } from '../../core/errors.js';
-import { ownUserId } from '../../processes/own-user.js';
+import { ownProcessId, ownUserId, startOfProcess } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { createWrittenFolders } from '../../state/trusted-folders.js';
 import { quote } from '../../util/quote.js';
@@ -9,7 +9,7 @@ import { withoutControls } from '../terminal-logger.js';
 
 /** Prints the folders that code in a sandbox was ever given to write to, or takes them back. Rejects with `bad_usage` for one that is none of them. */
 export async function showWrittenFolders({ withdraw = [], json = false }: { withdraw?: readonly string[]; json?: boolean }): Promise<void> {
-  const record = createWrittenFolders(stateDir(), { uid: ownUserId() });
+  const record = createWrittenFolders(stateDir(), { uid: ownUserId() }, { own: ownProcessId(), startOf: startOfProcess });
   const before = record.folders;
   for (const folder of withdraw) {
     await record.remove(resolve(folder));
@@ -35,6 +35,6 @@ function toList(folders: readonly string[]): string {
 function warningOf(folder: string): string {
   return (
     `${withoutControls(folder)} counts as yours alone again: whatever stands there now is trusted as before, also what code has written. ` +
-    'Look at it first, or make its environment anew. A kernel that may still write there is noted again when it ends.\n'
+    'Look at it first, or make its environment anew.\n'
   );
 }
