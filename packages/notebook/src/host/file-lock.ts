@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { unlinkSync } from 'node:fs';
 import { lutimes, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -93,8 +92,6 @@ function read(lockPath: string): FoundLock | undefined {
     const found = findLockFile(lockPath);
     return found && { ...found, holder: parseHolder(found.text) };
   } catch (error) {
-    // A link in its place was put there by somebody else, and says nothing. It is removed, and not what it leads to.
-    if (errnoOf(error) === 'ELOOP') return void unlinkSync(lockPath);
     throw new HostError('file_in_use', `Cannot read the lock "${lockPath}": ${explain(error)}`, { data: { lockPath }, cause: error });
   }
 }

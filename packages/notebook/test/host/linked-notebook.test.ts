@@ -2,17 +2,16 @@
 // @module-tag P-623
 
 /** Code that may write to a folder puts links there: they choose no file and no folder for what is opened next. */
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NotebookLock } from '../../src/host/file-lock.js';
 import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
 import { heedWrittenFolders } from '../../src/sandbox/written-folders.js';
 import { temporaryFolder } from './support/folder.js';
 import { openStore } from './support/stores.js';
 
 const given: string[] = [];
-heedWrittenFolders({ folders: given, add: async (folder) => void given.push(folder) });
+heedWrittenFolders({ folders: given, add: async (folder) => void given.push(folder), hold: async () => async () => {} });
 
 let [work, other] = ['', ''];
 beforeEach(async () => {
@@ -52,13 +51,5 @@ describe('a link that code has put', () => {
     await rename(folder, join(work, 'moved'));
     await symlink(other, folder);
     await expect(toKernelSpec({ python: '/usr/bin/python3', args: [], folder, files })).rejects.toThrow('a part of its path is a link now');
-  });
-
-  it('in the place of its lock keeps nobody out, and what it leads to stays as it is', async () => {
-    await writeFile(join(other, 'kept'), 'kept');
-    await symlink(join(other, 'kept'), join(work, '.w.ipynb.notebridge-lock'));
-    const lock = await NotebookLock.take(join(work, 'w.ipynb'));
-    await lock.release();
-    expect([await readdir(work), await readdir(other)]).toEqual([['sub'], ['kept']]);
   });
 });
