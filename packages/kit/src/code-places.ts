@@ -21,7 +21,7 @@ const verbs = /^(exec|run|run-script|dlx|x|tool|start|test|--)$/;
 /** Options without a value, so that the next word is the script or the package. */
 const flags =
   /^-(-(yes|quiet|silent|verbose|offline|isolated|refresh|bun|frozen|locked|force|(no|prefer|allow|enable|trace)-.*)|[yqsvAgfuBEISOib]+)$/;
-/** What follows is a module or the code itself, and all after it are its arguments. */
+/** Options that a module or the code itself follows: all words after that are its arguments. */
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
 
 /** Each of these names code for some interpreter or linker, or a folder from which it takes code or settings. */
@@ -58,7 +58,7 @@ function expand(text: string, env: Readonly<Record<string, string>>): string {
   return known.replace(/(^|[\s=:"'])~(?=\/)/g, (_, before: string) => before + home);
 }
 
-/** Of a text that is code, or a command line of its own: what is quoted as a whole, and what stands between blanks and signs. */
+/** The words of a text that is code, or a command line of its own: each quoted part as a whole, and all between blanks and signs. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|([^\s;|&()<>,"'`[\]{}]+)/g)].flatMap(([, one, other, plain]) => {
     const word = one ?? other ?? plain ?? '';
@@ -78,7 +78,7 @@ function valuesOfOption(word: string): string[] {
   return codeOptions.test(option) ? value.split(delimiter) : [];
 }
 
-/** What may be the script or the package: each word up to the first that is no option and no value of one. */
+/** The words that may be the script or the package: each one up to the first that is no option and no value of one. */
 function headOf(words: readonly string[]): string[] {
   const head: string[] = [];
   for (let index = 0; index < words.length; index++) {

@@ -73,7 +73,7 @@ export function isPlain(spec: Kernelspec): boolean {
   return name === 'julia' && args.some((arg) => /[\\/]IJulia[\\/].*kernel\.jl$/.test(arg)) && !args.some((arg) => /^(-e|-E|-L)$/.test(arg));
 }
 
-/** What starting it in this folder runs, with the places of it that Jupyter fills in. */
+/** The command line that starts it in this folder, with the places that Jupyter fills in. */
 export function startOfSpec({ argv, env, folder }: Kernelspec, cwd: string): CodeStart {
   const fill = (text: unknown) => String(text).replaceAll('{resource_dir}', folder);
   return { argv: argv.map(fill), env: Object.fromEntries(Object.entries(env).map(([name, text]) => [name, fill(text)])), cwd };

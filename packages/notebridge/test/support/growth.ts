@@ -29,7 +29,7 @@ export interface Growth {
   cpuMs: number;
 }
 
-/** Of a message, as text. The core has half of it: squares show there too. */
+/** The largest size of a message, in characters of its text. The core has half of it: squares show there too. */
 const usualMaxBytes = 2 ** 19;
 
 export interface GrowthBounds {

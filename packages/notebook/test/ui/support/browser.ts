@@ -6,7 +6,7 @@ import { builtUi, removeBuiltUi } from './built-ui.js';
 import { openHost, type TestHost, type TestHostOptions } from './host.js';
 import { type Scenes, ToyKernel } from './toy-kernel.js';
 
-/** What the browser has saved. It may be the browser of the whole run, whose files only it can read. */
+/** The text of a file that the browser has saved. That may be the browser of the whole run, whose files only it can read. */
 export async function textOf(download: Download): Promise<string> {
   return text(await download.createReadStream());
 }
