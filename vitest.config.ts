@@ -36,6 +36,8 @@ export default defineConfig({
       ...requirements().map(({ id, text }) => ({ name: id, description: text })),
     ],
     ...filterOfTests(),
+    // The four projects, and the next run, read what one of them has transformed.
+    experimental: { fsModuleCache: true },
     // What hangs is ended; no test is about how fast the machine is, which may have several times as much to do as it can.
     testTimeout: 120_000,
     hookTimeout: 120_000,

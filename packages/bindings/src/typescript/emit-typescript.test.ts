@@ -66,57 +66,6 @@ describe('emitTypeScript', () => {
     expect(files.files.get('mcp/fs.d.ts')).toContain('     * Which file.\n     */\n    path: string');
   });
 
-  it('compiles whatever a server calls its tools, and keeps the names on the wire', { tags: ['P-086'] }, async () => {
-    const names = [
-      'class',
-      'default',
-      'await',
-      'arguments',
-      'eval',
-      'undefined',
-      'any',
-      'string',
-      'never',
-      'Promise',
-      'Object',
-      'Array',
-      'globalThis',
-      'require',
-      'get-user',
-      'get_user',
-      'get.user',
-      'GET_USER',
-      '1st',
-      '日本語',
-      'größe',
-      '__proto__',
-      'constructor',
-      'prototype',
-      'toString',
-      '',
-      '-',
-      '$client',
-      'a"b\'c`${d}\\',
-      'line\nbreak',
-      '*/ alert(1) /*',
-      'x'.repeat(500),
-      `${'x'.repeat(500)}y`,
-      'Arguments',
-      'Result',
-      '\ud800',
-      '../../etc/passwd',
-    ];
-    const files = await emitTypeScript(inputOf({ odd: names.map((name) => tool(name, undefined, { description: name })) }));
-    expect(faultsIn(files)).toEqual([]);
-    const module = files.files.get('mcp/odd.js') ?? '';
-    for (const name of names) expect(module).toContain(`$client.defineTool("odd", ${JSON.stringify(name)});`);
-    const given = [...module.matchAll(/^export const (\w+) =/gm)].map(([, name]) => name);
-    expect(new Set(given).size).toBe(names.length);
-    expect(given).toContain('get_user');
-    expect(given).toContain('class_');
-    expect(files.warnings.join('\n')).toContain('The tool "get-user" of the server "odd" is called get_user_');
-  });
-
   it('names servers so that their modules lie in the folder, each by itself', { tags: ['deep'] }, async () => {
     const names = ['index', 'a', 'A', 'a-b', 'a_b', 'con', 'class', '..', '../up', 'x'.repeat(300), 'ü', 'mcp', 'client'];
     const files = await emitTypeScript(inputOf(Object.fromEntries(names.map((name) => [name, [tool('t')]]))));
@@ -126,19 +75,43 @@ describe('emitTypeScript', () => {
     expect(modules.filter((path) => !/^mcp\/\w+\.js$/.test(path))).toEqual([]);
   });
 
-  it('compiles whatever a schema says, and follows no reference outside', { tags: ['P-086'] }, async () => {
-    const hostile = parseJson(hostileSchemas) as Record<string, unknown>;
-    const tools = Object.entries(hostile).flatMap(([name, schema]) => [
+  // One compilation for all: it takes longer than everything else here.
+  it('compiles whatever a server calls its tools, says of them and has in its schemas', { tags: ['P-086'] }, async () => {
+    const schemas = Object.entries(parseJson(hostileSchemas) as Record<string, unknown>).flatMap(([name, schema]) => [
       tool(`in_${name}`, schema),
       tool(`deep_${name}`, { type: 'object', properties: { it: schema }, required: ['it'] }),
       tool(`out_${name}`, { type: 'object' }, { outputSchema: schema }),
     ]);
-    const files = await emitTypeScript(inputOf({ odd: tools }));
-    expect(faultsIn(files)).toEqual([]);
-    const types = files.files.get('mcp/odd.d.ts') ?? '';
+    const texts = oddTexts.map((text, at) =>
+      tool(
+        `t${at}`,
+        { type: 'object', properties: { p: { type: 'string', description: text, default: text } } },
+        { description: text, title: text },
+      ),
+    );
+    const named = oddNames.map((name) => tool(name, undefined, { description: name }));
+    const { servers, ...others } = inputOf({ named, schemas });
+    const says = { name: 'says', description: oddTexts.join('\n'), tools: texts };
+    const { files, warnings } = await emitTypeScript({ ...others, servers: [...servers, says] });
+    expect(faultsIn({ files, warnings } as GeneratedFiles)).toEqual([]);
+
+    // Names stay on the wire as they are.
+    const module = files.get('mcp/named.js') ?? '';
+    for (const name of oddNames) expect(module).toContain(`$client.defineTool("named", ${JSON.stringify(name)});`);
+    const given = [...module.matchAll(/^export const (\w+) =/gm)].map(([, name]) => name);
+    expect(new Set(given).size).toBe(oddNames.length);
+    expect(given).toContain('get_user');
+    expect(given).toContain('class_');
+    expect(warnings.join('\n')).toContain('The tool "get-user" of the server "named" is called get_user_');
+
+    // No reference outside is followed.
+    const types = files.get('mcp/schemas.d.ts') ?? '';
     expect(types).not.toMatch(/root:|process\.exit|import\('/);
-    expect(files.warnings.filter((line) => line.includes('file:///etc/passwd'))).toHaveLength(3);
+    expect(warnings.filter((line) => line.includes('file:///etc/passwd'))).toHaveLength(3);
     expect(types).toMatch(/in_cycle[^]*child\?: Node\b/);
+
+    // Texts stay inside of comments.
+    for (const [path, text] of files) if (path.includes('says')) expect(text).not.toMatch(/[\u2028\u202e]/);
   });
 
   it('compiles schemas nested a thousand deep and as wide', { tags: ['deep'] }, async () => {
@@ -151,28 +124,6 @@ describe('emitTypeScript', () => {
     const files = await emitTypeScript(inputOf({ big: [tool('deep', deep), tool('wide', wide)] }));
     expect(faultsIn(files)).toEqual([]);
     expect(files.warnings).toEqual(['The tool "deep" of the server "big" has a part without a type: it is too deep or too large.']);
-  });
-
-  it('keeps what a server says inside of comments', { tags: ['P-086'] }, async () => {
-    const texts = [
-      '*/ alert(1) /*',
-      '/** */',
-      '\u2028\u2029\u202e\u0000\r\n*/',
-      '@remarks {@link x} ```ts',
-      '\ud800',
-      `${'*'.repeat(50)}/`,
-      'a\n*/\nb',
-    ];
-    const tools = texts.map((text, at) =>
-      tool(
-        `t${at}`,
-        { type: 'object', properties: { p: { type: 'string', description: text, default: text } } },
-        { description: text, title: text },
-      ),
-    );
-    const files = await emitTypeScript({ ...inputOf({}), servers: [{ name: 's', description: texts.join('\n'), tools }] });
-    expect(faultsIn(files)).toEqual([]);
-    for (const text of files.files.values()) expect(text).not.toMatch(/[\u2028\u202e]/);
   });
 
   it('gives the same bytes for the same tools, and no others', { tags: ['P-087'] }, async () => {
@@ -196,6 +147,55 @@ describe('emitTypeScript', () => {
     expect(faultsIn(with_, use)).toEqual([]);
   });
 });
+
+const oddNames = [
+  'class',
+  'default',
+  'await',
+  'arguments',
+  'eval',
+  'undefined',
+  'any',
+  'string',
+  'never',
+  'Promise',
+  'Object',
+  'Array',
+  'globalThis',
+  'require',
+  'get-user',
+  'get_user',
+  'get.user',
+  'GET_USER',
+  '1st',
+  '日本語',
+  'größe',
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  '',
+  '-',
+  '$client',
+  'a"b\'c`${d}\\',
+  'line\nbreak',
+  '*/ alert(1) /*',
+  'x'.repeat(500),
+  `${'x'.repeat(500)}y`,
+  'Arguments',
+  'Result',
+  '\ud800',
+  '../../etc/passwd',
+];
+const oddTexts = [
+  '*/ alert(1) /*',
+  '/** */',
+  '\u2028\u2029\u202e\u0000\r\n*/',
+  '@remarks {@link x} ```ts',
+  '\ud800',
+  `${'*'.repeat(50)}/`,
+  'a\n*/\nb',
+];
 
 /** As text, so that odd numbers and `__proto__` come as they would from a server. */
 const hostileSchemas = `{

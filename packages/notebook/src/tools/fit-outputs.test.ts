@@ -24,7 +24,7 @@ describe('fitOutputs', () => {
         const onDisk = outputs.map((output) => splitOutput(fromKernel(output as Output)));
         expect(JSON.stringify(fitOutputs(onDisk, max)).length).toBeLessThanOrEqual(max);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

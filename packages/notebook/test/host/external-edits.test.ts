@@ -4,6 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
 import type { FileStore } from '../../src/host/file-store.js';
 import { printNotebook } from '../../src/model/nbformat.js';
 import { pythonVerdicts } from '../support/nbformat.js';
@@ -137,26 +138,32 @@ describe('with unsaved changes here', () => {
     expect(await readFile(store.path, 'utf8')).toContain('mine');
   });
 
-  it.each([
+  const choices = [
     ['mine', 'a = "mine"'],
     ['theirs', 'a = "theirs"'],
-  ] as const)('asks where both have changed one cell, and keeps %s', async (keep, expected) => {
-    const store = await openLetters({ timing: { ...slow, retryMs: 20 } });
-    store.document.update('a', 'a = "mine"', { by: ann });
-    store.document.update('b', 'b = "mine"', { by: ann });
-    await editWithPython(store.path, { do: 'update', id: 'a', source: 'a = "theirs"' }, { do: 'update', id: 'c', source: 'c = "theirs"' });
-    const theirs = await readFile(store.path, 'utf8');
-    await stateOf(store, 'conflict');
-    expect(store.state).toMatchObject({ found: 'changed', detail: expect.stringContaining('the text of the cell "a"') });
-    await expect(store.save()).rejects.toMatchObject({ code: 'conflict' });
-    store.document.update('d', 'd = "more"', { by: ann });
-    expect(await readFile(store.path, 'utf8')).toBe(theirs);
-    await store.resolve(keep);
-    expect(store.state).toEqual({ kind: 'saved' });
-    expect(['a', 'b', 'c', 'd'].map((id) => sourceOf(store, id))).toEqual([expected, 'b = "mine"', 'c = "theirs"', 'd = "more"']);
-    expect(await readFile(store.path, 'utf8')).toBe(printNotebook(store.document.toNotebook()));
-    await expect(store.resolve('mine')).rejects.toMatchObject({ code: 'no_conflict' });
-  });
+  ] as const;
+  for (const { cells, tags } of coreAndDeep(choices, ([keep]) => keep === 'theirs'))
+    it.each(cells)('asks where both have changed one cell, and keeps %s', { tags }, async (keep, expected) => {
+      const store = await openLetters({ timing: { ...slow, retryMs: 20 } });
+      store.document.update('a', 'a = "mine"', { by: ann });
+      store.document.update('b', 'b = "mine"', { by: ann });
+      await editWithPython(
+        store.path,
+        { do: 'update', id: 'a', source: 'a = "theirs"' },
+        { do: 'update', id: 'c', source: 'c = "theirs"' },
+      );
+      const theirs = await readFile(store.path, 'utf8');
+      await stateOf(store, 'conflict');
+      expect(store.state).toMatchObject({ found: 'changed', detail: expect.stringContaining('the text of the cell "a"') });
+      await expect(store.save()).rejects.toMatchObject({ code: 'conflict' });
+      store.document.update('d', 'd = "more"', { by: ann });
+      expect(await readFile(store.path, 'utf8')).toBe(theirs);
+      await store.resolve(keep);
+      expect(store.state).toEqual({ kind: 'saved' });
+      expect(['a', 'b', 'c', 'd'].map((id) => sourceOf(store, id))).toEqual([expected, 'b = "mine"', 'c = "theirs"', 'd = "more"']);
+      expect(await readFile(store.path, 'utf8')).toBe(printNotebook(store.document.toNotebook()));
+      await expect(store.resolve('mine')).rejects.toMatchObject({ code: 'no_conflict' });
+    });
 
   it('lets a conflict go when the other program takes its change back', { tags: ['deep'] }, async () => {
     const store = await openLetters({ timing: slow });

@@ -28,6 +28,13 @@ async function plot(width: number, height: number): Promise<Buffer> {
   return Buffer.from(await encodePng({ data, width, height } as ImageData));
 }
 
+/** Drawn once for all. */
+let drawn: Promise<Buffer> | undefined;
+function largePlot(): Promise<Buffer> {
+  drawn ??= plot(2000, 1500);
+  return drawn;
+}
+
 /** A chunk of a PNG; its checksum is wrong, which no reader of sizes looks at. */
 function chunk(type: string, data: Buffer): Buffer {
   const length = Buffer.alloc(4);
@@ -81,7 +88,7 @@ async function show(outputs: readonly Output[], options = {}) {
 
 describe('images of an answer', () => {
   it('are scaled to the size of a block, whole, and say from what', { tags: ['P-311'] }, async () => {
-    const large = await plot(2000, 1500);
+    const large = await largePlot();
     expect(large.length).toBeGreaterThan(4_000_000);
     const { notes, blocks } = await show([shown('image/png', large)]);
     expect(notes).toEqual([
@@ -101,7 +108,7 @@ describe('images of an answer', () => {
   });
 
   it('stay as they are where outputs are wanted whole', { tags: ['deep'] }, async () => {
-    const large = await plot(2000, 1500);
+    const large = await largePlot();
     const { blocks } = await show([shown('image/png', large)], { whole: true });
     expect(blocks[0]?.data).toBe(large.toString('base64'));
   });
@@ -112,7 +119,7 @@ describe('images of an answer', () => {
   });
 
   it('are read as a region in full size by get_output', { tags: ['P-311'] }, async () => {
-    const large = await plot(2000, 1500);
+    const large = await largePlot();
     const args = { cellId: 'c', type: 'image/png', region: '1900,10,400,50' };
     const { value, images } = await readOutput([shown('image/png', large)], args, { scaleImage });
     expect(value).toMatchObject({

@@ -48,7 +48,7 @@ describe('parseJsonDocument', () => {
   });
 
   it('stays quick and brief with a file that is something else altogether', () => {
-    const parsed = parseJsonDocument('a word \n'.repeat(100_000));
+    const parsed = parseJsonDocument('a word \n'.repeat(20_000));
     expect('faults' in parsed && parsed.faults.length).toBe(100);
   });
 

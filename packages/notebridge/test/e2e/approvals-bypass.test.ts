@@ -36,34 +36,36 @@ const notebridge = { approve: 'writes', limits: { answerTimeoutMs: 300 } };
 const none = ['--notebook', 'none'];
 
 describe('no call passes without its approval', () => {
-  it.each([
+  const spellings: [of: string, more: JsonObject, names: string[]][] = [
     [
       'with a prefix, from the first call on',
       {},
       ['shop__add', 'shop__add ', 'SHOP__add', 'shop__ADD', 'shop_add', 'add', 'shop__shop__add', 'shop:add'],
     ],
     ['of a server that is started by its first call', { lazy: true }, ['shop__add', 'add']],
-    ['without a prefix', { names: 'plain', lazy: true }, ['add', 'shop__add', 'ADD']],
+    ['without a prefix, of a server that is started by its first call', { names: 'plain', lazy: true }, ['add', 'shop__add', 'ADD']],
     ['of a server that only code may call', { expose: 'code' }, ['shop__add', 'add']],
-  ])('another spelling of its name gets no call through: %s', async (_, more, names) => {
-    await using hub = await ServedHub.start({ servers: shop(more), notebridge, args: none });
-    for (const send of [await openLegacyAgent(hub, () => hub.ownerToken), openModernAgent(hub, () => hub.ownerToken)])
-      for (const name of names)
-        expect((await send('tools/call', { name, arguments: {} })).error ?? 'made').toMatchObject({ code: expect.any(Number) });
-    const addresses = [
-      'shop/tools/add',
-      'shop/tools/add%20',
-      'SHOP/tools/add',
-      'shop/tools/shop__add',
-      'shop%2Ftools/tools/add',
-      'shop/tools/%61dd',
-    ];
-    for (const address of addresses) {
-      const response = await hub.request(`/api/v1/mcp/proxy/${address}`, { token: hub.ownerToken, body: { arguments: {} } });
-      expect(await response.json()).not.toMatchObject({ success: true });
-    }
-    expect(calls()).toEqual([]);
-  });
+  ];
+  for (const { cells, tags } of coreAndDeep(spellings, (_, index) => index % 2 === 0))
+    it.each(cells)('another spelling of its name gets no call through: %s', { tags }, async (_, more, names) => {
+      await using hub = await ServedHub.start({ servers: shop(more), notebridge, args: none });
+      for (const send of [await openLegacyAgent(hub, () => hub.ownerToken), openModernAgent(hub, () => hub.ownerToken)])
+        for (const name of names)
+          expect((await send('tools/call', { name, arguments: {} })).error ?? 'made').toMatchObject({ code: expect.any(Number) });
+      const addresses = [
+        'shop/tools/add',
+        'shop/tools/add%20',
+        'SHOP/tools/add',
+        'shop/tools/shop__add',
+        'shop%2Ftools/tools/add',
+        'shop/tools/%61dd',
+      ];
+      for (const address of addresses) {
+        const response = await hub.request(`/api/v1/mcp/proxy/${address}`, { token: hub.ownerToken, body: { arguments: {} } });
+        expect(await response.json()).not.toMatchObject({ success: true });
+      }
+      expect(calls()).toEqual([]);
+    });
 
   it('a call is asked about as a task, in a batch, under another id, or with members that no call has', async () => {
     await using hub = await ServedHub.start({ servers: shop(), notebridge, args: none });

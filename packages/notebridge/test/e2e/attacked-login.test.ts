@@ -47,7 +47,7 @@ const json = (status: number, body: JsonObject | string): Answer => {
 describe('a login in a terminal', () => {
   for (const { cells, tags } of coreAndDeep(
     ['//', '///x', 'http://[', '//[', '/\\', '*', '/callback?%', 'http://:0/'],
-    (_, index) => index < 2,
+    (target) => target === '///x',
   )) {
     it.each(cells)('goes on when anybody asks its port for %j', { tags: [...tags, 'P-377'] }, async (target) => {
       const { origin } = await openLiar();

@@ -9,6 +9,7 @@ import { dialHost } from '../../src/broker/join-link.js';
 import { admitJoiner } from '../../src/broker/join-proof.js';
 import { ownVersion } from '../../src/state/own-files.js';
 import { type BrokerFile, brokerFileIn, isAlive, SharedHome, until } from '../support/broker.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { Program } from '../support/program.js';
 
 const slow = 240_000;
@@ -54,25 +55,27 @@ function writeBrokerFile(home: SharedHome, file: Partial<BrokerFile>): void {
 }
 
 describe('the file that names the broker', () => {
-  it.each<[string, (said: string) => string | undefined]>([
+  const strangers: [does: string, answer: (said: string) => string | undefined][] = [
     ['says nothing', () => ''],
     ['hangs up', () => undefined],
     ['says yes to everything', () => '{"admitted":true}\n'],
     ['gives the question back', (said) => said],
     ['makes a proof up', () => `${JSON.stringify({ nonce: 'n'.repeat(32), proof: 'p'.repeat(43) })}\n`],
-  ])(
-    'points to a stranger that %s: it is sent random numbers and nothing else, and another broker is started',
-    { timeout: slow },
-    async (_, answer) => {
-      await using home = new SharedHome();
-      await using stranger = await foreign(answer);
-      writeBrokerFile(home, { address: `tcp:${stranger.port}` });
-      await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
-      expect(await program.callTool('add_text_cell', { cellIndex: 0, content: 'mine' })).not.toHaveProperty('result.isError');
-      expect(home.broker?.pid).not.toBe(process.pid);
-      expect(stranger.heard()).toMatch(/^(\{"protocol":"notebridge-join-1","nonce":"[\w-]{32}"\}\n)+$/);
-    },
-  );
+  ];
+  for (const { cells, tags } of coreAndDeep(strangers, ([does]) => does === 'says nothing' || does === 'gives the question back'))
+    it.each(cells)(
+      'points to a stranger that %s: it is sent random numbers and nothing else, and another broker is started',
+      { tags, timeout: slow },
+      async (_, answer) => {
+        await using home = new SharedHome();
+        await using stranger = await foreign(answer);
+        writeBrokerFile(home, { address: `tcp:${stranger.port}` });
+        await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
+        expect(await program.callTool('add_text_cell', { cellIndex: 0, content: 'mine' })).not.toHaveProperty('result.isError');
+        expect(home.broker?.pid).not.toBe(process.pid);
+        expect(stranger.heard()).toMatch(/^(\{"protocol":"notebridge-join-1","nonce":"[\w-]{32}"\}\n)+$/);
+      },
+    );
 
   it('is of another version: that is said, with what to do, and nothing is sent', { tags: ['deep'], timeout: slow }, async () => {
     await using home = new SharedHome();

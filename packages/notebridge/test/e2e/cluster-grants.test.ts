@@ -36,12 +36,12 @@ async function openGrants(url: string): Promise<GrantStore> {
 }
 
 describe.skipIf(natsProgram === undefined)(`grants over a real NATS${whyNoNats}`, () => {
-  it('are seen as revoked by every hub, two thousand of them', { timeout: 240_000, tags: ['P-549'] }, async () => {
+  it('are seen as revoked by every hub, five hundred of them', { timeout: 240_000, tags: ['P-549'] }, async () => {
     const nats = await startNats(3);
     const hubs = await Promise.all(nats.urls.map(openGrants));
     const [one] = hubs as [GrantStore];
     const ids: string[] = [];
-    for (let batch = 0; batch < 20; batch++) {
+    for (let batch = 0; batch < 5; batch++) {
       const issued = await Promise.all(Array.from({ length: 100 }, () => one.issue({ calls: 10 })));
       ids.push(...issued.map(({ id }) => id));
     }

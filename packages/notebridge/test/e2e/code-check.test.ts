@@ -16,7 +16,7 @@ const notebridge = { codeMode: { typeCheckMs: 60_000 } };
 const servers = () => ({ everything: installedServer('everything') });
 const wrong = 'from generated.mcp.everything import echo\nawait echo(message="first")\nawait echo(text="second")';
 
-for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern')) {
+for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'HTTP, modern')) {
   describe.each(cells)('code with an error over $name', { tags }, ({ open, hasSession }) => {
     let folder: string;
     let agent: CodeAgent;

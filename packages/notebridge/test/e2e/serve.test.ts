@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { addressIn, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
@@ -213,27 +214,28 @@ describe('a hub without tokens', () => {
 });
 
 describe('the end of a hub', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
-    'the signal %s ends a hub within three seconds, with its servers, its file and a call that runs',
-    { tags: ['P-003'] },
-    async (signal) => {
-      await using hub = await ServedHub.start({ servers: { slow: calls('${HOME}/count') }, args: ['--notebook', 'none'] });
-      const running = hub.call('slow', 'wait', { key: 'k' }, hub.ownerToken);
-      const outcome = running.then(
-        ({ answer }) => answer.error_code,
-        () => 'cut',
-      );
-      const countFile = join(hub.home, 'count');
-      while (!linesOf(countFile).includes('wait k')) await hub.request('/healthz');
-      const [{ pid }] = await serversOf(hub);
-      const startedAt = performance.now();
-      expect(await hub.stop(signal)).toBe(0);
-      expect(performance.now() - startedAt).toBeLessThan(soonerThanNeverMs);
-      expect(['cancelled', 'cut', 'closed', 'upstream_unavailable']).toContain(await outcome);
-      expect(() => statSync(join(hub.stateDir, 'hub.json'))).toThrow();
-      expect(() => process.kill(Number(pid), 0)).toThrow();
-    },
-  );
+  for (const { cells, tags } of coreAndDeep(['SIGTERM', 'SIGINT'] as const, (signal) => signal === 'SIGTERM'))
+    it.each(cells)(
+      'the signal %s ends a hub within three seconds, with its servers, its file and a call that runs',
+      { tags: [...tags, 'P-003'] },
+      async (signal) => {
+        await using hub = await ServedHub.start({ servers: { slow: calls('${HOME}/count') }, args: ['--notebook', 'none'] });
+        const running = hub.call('slow', 'wait', { key: 'k' }, hub.ownerToken);
+        const outcome = running.then(
+          ({ answer }) => answer.error_code,
+          () => 'cut',
+        );
+        const countFile = join(hub.home, 'count');
+        while (!linesOf(countFile).includes('wait k')) await hub.request('/healthz');
+        const [{ pid }] = await serversOf(hub);
+        const startedAt = performance.now();
+        expect(await hub.stop(signal)).toBe(0);
+        expect(performance.now() - startedAt).toBeLessThan(soonerThanNeverMs);
+        expect(['cancelled', 'cut', 'closed', 'upstream_unavailable']).toContain(await outcome);
+        expect(() => statSync(join(hub.stateDir, 'hub.json'))).toThrow();
+        expect(() => process.kill(Number(pid), 0)).toThrow();
+      },
+    );
 });
 
 function calls(file = '${HOME}/count'): JsonObject {

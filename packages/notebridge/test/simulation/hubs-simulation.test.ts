@@ -4,13 +4,13 @@ import { planted, playOf, settingOf } from './plays.js';
 import { addCounts, describeFailure, type Outcome, runSeed, shrink } from './simulate.js';
 
 /** `npm run simulate` runs others, and more. */
-const perPart = 125;
-const parts = Array.from({ length: 16 }, (_, index) => index + 1);
+const perPart = 63;
+const parts = Array.from({ length: 32 }, (_, index) => index + 1);
 
 describe('hubs in a simulated world', { timeout: 600_000 }, () => {
   for (const { cells, tags } of coreAndDeep(parts, (part) => part === 1))
     it.each(cells)(
-      'keep what they promise in 125 schedules of faults (part %i of 16)',
+      'keep what they promise in 63 schedules of faults (part %i of 32)',
       { tags: [...tags, 'P-526', 'P-527', 'P-519'] },
       async (part) => {
         const counts = new Map<string, number>();
@@ -22,11 +22,11 @@ describe('hubs in a simulated world', { timeout: 600_000 }, () => {
         }
         // A world in which nothing goes wrong would prove nothing.
         for (const what of ['killed', 'drained', 'paused', 'cut off', 'all cut off', 'clock set'])
-          expect(counts.get(`faults: ${what}`), what).toBeGreaterThan(12);
+          expect(counts.get(`faults: ${what}`), what).toBeGreaterThan(6);
         for (const what of ['answers lost', 'refused', 'requests lost', 'told twice', 'conflicts', 'take-overs'])
-          expect(counts.get(what), what).toBeGreaterThan(25);
+          expect(counts.get(what), what).toBeGreaterThan(12);
         // Half of the calls follow what they are for, and are made again where they were not started.
-        for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(5);
+        for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(2);
       },
     );
 
