@@ -19,8 +19,10 @@ export default defineConfig({
       project('unit', { pool: 'threads', isolate: false }),
       ...(['process', 'outside', 'browser'] as const).map((name) =>
         project(name, {
-          // A test that leaves a child or a socket behind can't harm its neighbours.
+          // A process for each file; in the core, where starting them was an eighth of the work, each process runs many. A file that leaves
+          // a child, a socket or a timer behind fails by itself.
           pool: 'forks',
+          isolate: process.env.NOTEBRIDGE_TESTS !== 'core',
           ...(name === 'browser' ? { globalSetup: ['scripts/tests/shared-chromium.mjs'] } : {}),
         }),
       ),

@@ -5,8 +5,8 @@ import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createNodeKernel, type NodeKernelOptions } from '../../src/kernel/node-kernel.js';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { NodeKernelOptions } from '../../src/kernel/node-kernel.js';
 import type { KernelFiles } from '../../src/kernel/node-process.js';
 import type { PyodideKernel } from '../../src/kernel/pyodide-kernel.js';
 import { findProgram } from '../../src/sandbox/find-program.js';
@@ -14,7 +14,9 @@ import { until } from '../host/support/until.js';
 import { type BuiltKernel, buildKernel } from '../kernel/support/built-kernel.js';
 import { whyNoSandbox } from './support/sandboxed.js';
 
-// Before anything here has worked, since that would be remembered.
+// What has worked in this process is remembered: by these modules nothing has.
+vi.resetModules();
+const { createNodeKernel } = await import('../../src/kernel/node-kernel.js');
 const bubblewrap = findProgram('bwrap');
 const path = process.env.PATH;
 let folder: string;

@@ -293,5 +293,6 @@ describe('the rule', { tags: ['P-623'] }, () => {
       throw new Error('not readable');
     });
     expect(() => writtenBy(outside)).toThrow('not readable');
+    heedWritten(base, () => []);
   });
 });

@@ -140,10 +140,10 @@ describe('search', () => {
     ]);
     const searching = { servers: upstreams, mayList: (_: unknown, name: string) => name !== 'asleep' };
     // Long enough for the one that answers, on a busy machine too.
-    const { find } = searchIn({ ...searching, listMs: 5_000 });
+    const { find } = searchIn({ ...searching, listMs: 10_000 });
     const said = await find({ query: 'twin', detail: 'name' });
     expect(said).toMatch(/^good\.twin {2}\[1\.00\]\nNot searched: /);
-    expect(said).toContain('silent (it is still starting, after 5 s; search again in some seconds)');
+    expect(said).toContain('silent (it is still starting, after 10 s; search again in some seconds)');
     expect(said).toContain('ends (');
     expect(await searchIn({ ...searching, listMs: 100 }).find({ server: 'silent' })).toContain('Not searched: ');
     // A server is started only for a caller that may know of it.
