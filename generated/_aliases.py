@@ -1,0 +1,3 @@
+"""The names `<server>__<tool>`, for type checkers."""
+
+__all__: list[str] = []  # There are none.

@@ -1,0 +1,170 @@
+"""One call as a conversation with the hub: its requests, its retries, and what the answers mean.
+
+It does no input or output itself. A transport (`_http.py`, `_fetch.py`) carries out each step and sends back what came of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from typing import Any, Dict, Generator, Mapping, NamedTuple, NoReturn, Optional, Tuple, Union, cast
+
+from . import _errors, _settings
+from ._cell import current_cell
+from ._json import encode, parse
+from ._settings import Route
+from ._values import ToolResult, from_answer
+
+#: How long, and how often, to wait for a hub that says when to retry. Seconds.
+_LONGEST_WAIT = 2.0
+_MOST_WAITS = 3
+
+_paths: Dict[Tuple[str, str], str] = {}
+_key_numbers = itertools.count(1)
+_key_prefix = os.urandom(12).hex()
+
+
+class Call(NamedTuple):
+    """What is called, and how."""
+
+    server: str
+    tool: str
+    body: bytes
+    #: The hub answers a repetition under the same key with its first answer, so that a repetition cannot run the tool twice.
+    key: str
+    #: Progress and log lines are wanted.
+    streams: bool
+    #: Seconds on `time.monotonic`; None: the route's timeout applies.
+    deadline: Optional[float]
+    #: See `_cell.py`.
+    cell: Optional[str] = None
+
+
+class Ask(NamedTuple):
+    """A step: send this, and return with the reply, or raise `Unreachable` or `Broken`."""
+
+    route: Route
+    target: str
+    call: Call
+    deadline: float
+
+
+class Wait(NamedTuple):
+    """A step: do nothing for so many seconds."""
+
+    seconds: float
+
+
+class Reply(NamedTuple):
+    status: int
+    #: Names in lower case.
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Unreachable(Exception):
+    """The hub was not reached: nothing was sent, or certainly nothing was processed."""
+
+
+class Broken(Exception):
+    """The connection ended, or fell silent, after something was sent. `is_timeout`: it fell silent."""
+
+    def __init__(self, reason: str, *, is_timeout: bool = False) -> None:
+        super().__init__(reason)
+        self.is_timeout = is_timeout
+
+
+class Stranger(Exception):
+    """What listens at the address did not prove that it is the user's own hub. It got no token."""
+
+
+Step = Union[Ask, Wait]
+Conversation = Generator[Step, Optional[Reply], ToolResult]
+
+
+def begin(server: str, tool: str, arguments: Mapping[str, Any], *, streams: bool, timeout: Optional[float]) -> Conversation:
+    """Checks and encodes the call at once; the rest happens when the conversation is led."""
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
+    body = encode(arguments, server, tool)
+    deadline = None if timeout is None else time.monotonic() + timeout
+    return _converse(Call(server, tool, body, f"{_key_prefix}-{next(_key_numbers)}", streams, deadline, current_cell()))
+
+
+def _converse(call: Call) -> Conversation:
+    route = _settings.current_route()
+    deadline = call.deadline or time.monotonic() + route.timeout
+    waits = 0
+    has_renewed = False
+    while True:
+        try:
+            reply = cast(Reply, (yield Ask(route, _target_of(route, call), call, deadline)))
+        except (Unreachable, Stranger) as error:
+            # The user's hub may have come back at another port, with another token.
+            newer = None if has_renewed else _settings.renewed_route()
+            if newer is None or newer == route:
+                _errors.raise_unreachable(call, route, error, is_stranger=isinstance(error, Stranger))
+            has_renewed, route = True, newer
+            continue
+        except Broken as error:
+            _raise_broken(call, route, error)
+        if reply.status == 200:
+            return _to_result(call, route, reply)
+        if reply.status == 401 and not has_renewed:
+            newer, has_renewed = _settings.renewed_route(), True
+            if newer.token != route.token and newer.token is not None:
+                route = newer
+                continue
+        seconds = _wait_of(reply)
+        if seconds is None or waits >= _MOST_WAITS or time.monotonic() + seconds >= deadline:
+            _errors.raise_refused(call, route, reply)
+        waits += 1
+        yield Wait(seconds)
+
+
+def _to_result(call: Call, route: Route, reply: Reply) -> ToolResult:
+    answer = parse(reply.body)
+    if not isinstance(answer, dict) or "success" not in answer:
+        _errors.raise_strange(call, route, reply)
+    if answer["success"] is True:
+        return from_answer(answer)
+    _errors.raise_failed(call, answer)
+
+
+def _raise_broken(call: Call, route: Route, error: Broken) -> NoReturn:
+    if error.is_timeout:
+        _errors.raise_timeout(call, route)
+    _errors.raise_broken(call, route, error)
+
+
+def _target_of(route: Route, call: Call) -> str:
+    names = (call.server, call.tool)
+    path = _paths.get(names)
+    if path is None:
+        from urllib.parse import quote
+
+        if len(_paths) > 10_000:
+            _paths.clear()
+        path = _paths[names] = "/".join(("", quote(call.server, "", errors="replace"), "tools", quote(call.tool, "", errors="replace")))
+    return route.path + path
+
+
+def _wait_of(reply: Reply) -> Optional[float]:
+    """How long the hub asks to wait, if it is short and the call has not run."""
+    if reply.status not in (429, 503):
+        return None
+    try:
+        seconds = float(reply.headers.get("retry-after") or "")
+    except ValueError:
+        return None
+    return max(0.05, seconds) if 0 <= seconds <= _LONGEST_WAIT else None
+
+
+def _after_fork() -> None:
+    global _key_prefix
+    _key_prefix = os.urandom(12).hex()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
