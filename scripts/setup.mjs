@@ -21,7 +21,12 @@ const buildStamp = join(root, '.cache/built');
  */
 export async function setup({ needs = new Set() } = {}) {
   assertNode();
-  const [chromium] = await Promise.all([systemNeeds(needs), program(), needs.has('nats') ? nats() : undefined, pythons(needs)]);
+  // Said at once, and not after minutes of what would be in vain.
+  if (needs.has('chromium') && !skipsBrowser() && !canInstall() && !(await findChromium())) throw new StepFailed(chromiumAdvice);
+  const steps = [systemNeeds(needs), program(), needs.has('nats') ? nats() : undefined, pythons(needs)];
+  // Whoever fails waits for the others: nothing is said, or left half done, behind its message.
+  await Promise.allSettled(steps);
+  const [chromium] = await Promise.all(steps);
   return needs.has('chromium') ? { chromium } : {};
 }
 
@@ -70,7 +75,7 @@ async function nats() {
 }
 
 async function browser() {
-  if (process.env.NOTEBRIDGE_SKIP_BROWSER === '1') {
+  if (skipsBrowser()) {
     say('browser: none, and the browser tests are skipped, because NOTEBRIDGE_SKIP_BROWSER=1\n');
     return undefined;
   }
@@ -84,6 +89,10 @@ async function browser() {
   if (!path) throw new StepFailed(chromiumAdvice);
   say(`browser: ${path}\n`);
   return path;
+}
+
+function skipsBrowser() {
+  return process.env.NOTEBRIDGE_SKIP_BROWSER === '1';
 }
 
 export function assertNode() {
