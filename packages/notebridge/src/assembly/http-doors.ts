@@ -102,7 +102,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const app = createApp(options, { place, behind, metrics });
   const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret), typed: acceptTypedCodes(stateDir) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
-  const agents = addDoors(app, { ...behind, authority, ownerToken, metrics, consoles, answers });
+  const agents = addDoors(app, { ...behind, serversReadyMs: options.serversReadyMs, authority, ownerToken, metrics, consoles, answers });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -161,6 +161,7 @@ async function openMetrics({ settings: { config }, servers, guard, cluster: ofHu
 }
 
 interface AddedDoors extends BehindHttp {
+  serversReadyMs: number | undefined;
   authority: Authority;
   ownerToken: string;
   metrics: HubMetrics | undefined;
@@ -204,6 +205,7 @@ function addDoors(
     ownerToken,
     metrics,
     consoles,
+    serversReadyMs,
   }: AddedDoors,
 ): McpHttpDoor {
   const { config, logger } = settings;
@@ -220,7 +222,7 @@ function addDoors(
     mayList: (principal, address, tool) => guard.admission.mayList(principal, address, tool),
     mayListWhole: (principal, server) => guard.admission.mayListWhole(principal, server),
     prove: (nonce, port) => proveOwner(ownerToken, { nonce, port }),
-    limits: { maxResultBytes, maxInFlight },
+    limits: { maxResultBytes, maxInFlight, ...(serversReadyMs === undefined ? {} : { serversReadyMs }) },
     ...(cluster !== undefined && { answers, isDraining: () => cluster.membership.self.isDraining }),
     version: ownVersion(),
   });

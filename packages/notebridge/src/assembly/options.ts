@@ -44,4 +44,6 @@ export interface HttpDoorOptions {
   allowHosts?: readonly string[] | undefined;
   /** Origins of web pages that are accepted. Exact. */
   allowOrigins?: readonly string[] | undefined;
+  /** How long `/readyz` says no for a server that is still starting when the hub starts. Milliseconds. Default 10 s. */
+  serversReadyMs?: number | undefined;
 }

@@ -139,6 +139,13 @@ export function parsePort(text: string): number {
   return port;
 }
 
+export function parseMilliseconds(text: string): number {
+  const ms = Number(text);
+  if (!Number.isInteger(ms) || ms < 0 || ms > 3_600_000 || text.trim() === '')
+    throw new InvalidArgumentError('A time is a whole number of milliseconds, at most an hour.');
+  return ms;
+}
+
 /** Of an option that can be given more than once, or with commas. */
 export function collect(value: string, previous: string[]): string[] {
   return [...previous, ...value.split(',').filter((part) => part !== '')];

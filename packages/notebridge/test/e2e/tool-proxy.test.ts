@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemoryToolServer } from '../../src/core/memory-tool-server.js';
+import type { ServerStatus } from '../../src/core/tool-server.js';
 import { listProxyServers } from '../../src/doors/tool-proxy/list-proxy-servers.js';
 import { proxyHealth } from '../../src/doors/tool-proxy/proxy-health.js';
 import { proxyToolCall } from '../../src/doors/tool-proxy/proxy-tool-call.js';
@@ -233,12 +234,32 @@ describe('health', () => {
     expect(refused).toEqual(['unknown', 'missing']);
   });
 
-  it('is not there yet while a server starts, and less while one is down', async () => {
-    open.servers.add({ ...fixedServer('slow'), status: 'starting', state: { status: 'starting', since: 0, restarts: 0, inFlight: 0 } });
-    const response = await open.get('/readyz');
-    expect([response.status, await response.json()]).toEqual([503, { status: 'starting' }]);
-    open.servers.add({ ...fixedServer('slow'), status: 'failed', state: { status: 'failed', since: 0, restarts: 0, inFlight: 0 } });
-    expect(await jsonOf(open.get('/readyz'))).toEqual({ status: 'degraded' });
+  it('says no while servers start with the hub, for some time, and never again because of a server', { tags: ['P-710'] }, async () => {
+    let nowMs = 0;
+    await using booting = await openToolProxy({ clock: () => nowMs, limits: { serversReadyMs: 5000 } });
+    const add = (name: string, status: ServerStatus, more: object = {}) =>
+      booting.servers.add({ ...fixedServer(name), ...more, status, state: { status, since: 0, restarts: 0, inFlight: 0 } });
+    const ready = async () => {
+      const response = await booting.get('/readyz');
+      return [response.status, await response.json()];
+    };
+    add('slow', 'starting');
+    expect(await ready()).toEqual([503, { status: 'starting' }]);
+    nowMs = 5000;
+    expect(await ready()).toEqual([200, { status: 'ok' }]);
+    nowMs = 5001;
+    for (const status of ['starting', 'running', 'restarting', 'failed'] as const) {
+      add('added later', status);
+      expect(await ready()).toEqual([200, { status: ['restarting', 'failed'].includes(status) ? 'degraded' : 'ok' }]);
+    }
+  });
+
+  it('is not kept waiting by a server that a caller starts', { tags: ['P-710'] }, async () => {
+    await using booting = await openToolProxy({ clock: () => 0 });
+    const state = { status: 'starting', since: 0, restarts: 0, inFlight: 0 } as const;
+    for (const own of [{ isLazy: true }, { isPerAgent: true }])
+      booting.servers.add({ ...fixedServer(JSON.stringify(own)), ...own, status: 'starting', state });
+    expect((await booting.get('/readyz')).status).toBe(200);
   });
 });
 

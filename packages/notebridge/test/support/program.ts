@@ -234,10 +234,15 @@ export function addressIn(answer: unknown): PageAddress {
 /** Runs the program to its end with this input, as a shell pipe does. */
 export async function runProgram(
   args: string[],
-  { input = '', env = {}, node = process.execPath }: { input?: string; env?: Record<string, string>; node?: string } = {},
+  {
+    input = '',
+    env = {},
+    node = process.execPath,
+    cwd,
+  }: { input?: string; env?: Record<string, string>; node?: string; cwd?: string } = {},
 ): Promise<{ ending: Ending; stdout: string; stderr: string }> {
   const { home, env: clean } = createHome();
-  const child = spawn(node, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
+  const child = spawn(node, [programFile, ...args], { cwd, env: { ...clean, ...env }, stdio: 'pipe' });
   const timer = setTimeout(() => child.kill('SIGKILL'), 2 * hangsMs);
   child.stdin.on('error', () => {});
   child.stdin.end(input);

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { clusterOption } from '../cluster/cluster-option.js';
-import { addOptions, collect, parsePort, sharedOptions } from '../command-options.js';
+import { addOptions, collect, parseMilliseconds, parsePort, sharedOptions } from '../command-options.js';
 import type { ServeOptions } from '../serve/run-serve.js';
 
 /** `notebridge serve`: the hub as a service, every door on one port. */
@@ -27,6 +27,10 @@ export function serveCommand(): Command {
     noJournal(),
     new Option('--allow-host <host>', 'answer to this host name too (repeatable, exact)').default([], 'none').argParser(collect),
     new Option('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)').default([], 'none').argParser(collect),
+    new Option(
+      '--servers-ready-ms <ms>',
+      'how long /readyz says no for a server that is slow to start with the hub (default: 10000)',
+    ).argParser(parseMilliseconds),
     new Option(
       '--shared-dir <dir>',
       'folder shared with kernels: bindings are kept in its "generated", skills are read from its "skills"',

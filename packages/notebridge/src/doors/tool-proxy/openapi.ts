@@ -157,7 +157,7 @@ const readyOperation: JsonObject = {
   security: [{ grant: [] }, {}],
   responses: {
     ...guarded,
-    200: answer('The servers have been started.', 'Readiness'),
-    503: answer('A server is starting, or the hub is draining.', 'Readiness'),
+    200: answer('Send it calls.', 'Readiness'),
+    503: answer('The servers that start with the hub are not there yet, or the hub is draining.', 'Readiness'),
   },
 };

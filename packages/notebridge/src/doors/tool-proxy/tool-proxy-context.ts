@@ -19,6 +19,8 @@ const defaultLimits = {
   maxInFlight: 1024,
   /** Interval of heartbeats on a stream, milliseconds. Default 15 s. */
   heartbeatMs: 15_000,
+  /** How long `/readyz` waits for the servers that are started with the hub. Default 10 s. */
+  serversReadyMs: 10_000,
   /** Answers kept for repeated `Idempotency-Key`s: how many (default 1000), how large together (bytes, default 64 MiB), how long (ms, default 10 min). */
   storedAnswers: 1000,
   storedBytes: 64 * 1024 * 1024,
@@ -58,6 +60,8 @@ export interface ToolProxy {
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean;
   mayListWhole(principal: Principal, server: string): boolean;
   isDraining(): boolean;
+  /** The start of the hub, for its readiness. `beganMs` is by `now`. */
+  readonly boot: { isOver: boolean; readonly beganMs: number };
   now(): number;
   /** A new id of a call, for the log and the caller. */
   nextCallId(): string;
@@ -89,6 +93,7 @@ export function createProxyContext(
     mayListWhole: options.mayListWhole ?? (() => true),
     now,
     isDraining: options.isDraining ?? (() => false),
+    boot: { isOver: false, beganMs: now() },
     nextCallId: () => `${prefix}-${++calls}`,
     names,
     terminal: terminalOf(servers, names),
