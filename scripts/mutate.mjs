@@ -21,7 +21,7 @@ const opposites = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||'
 const changed = new Set();
 let tester;
 /** What needs a browser or a Jupyter server takes too long for a hundred mutants. */
-const isWhole = /\/test\/(e2e|simulation)\//;
+const isWhole = /\/test\/(e2e|growth|simulation)\//;
 const isSlow = /playwright|chromium|drivesBrowser|jupyterlab/i;
 
 await runMain(import.meta.url, async (args) => {
