@@ -21,7 +21,7 @@ const opposites = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||'
 const changed = new Set();
 let tester;
 /** What needs a browser or a Jupyter server takes too long for a hundred mutants. */
-const isWhole = /\/test\/(e2e|simulation)\//;
+const isWhole = /\/test\/(e2e|growth|simulation)\//;
 const isSlow = /playwright|chromium|drivesBrowser|jupyterlab/i;
 
 await runMain(import.meta.url, async (args) => {
@@ -134,11 +134,14 @@ async function test() {
   const alias = [{ find: /^@notebridge\/kit\/(.*)$/, replacement: join(root, 'packages/kit/src/$1.ts') }];
   const vitest = await createVitest('test', options, { resolve: { alias } });
   await vitest.standalone();
+  // All files run in the one project that the configuration does not name. `vitest.invalidateFile` leaves it out.
+  const project = vitest.getRootProject();
+  const graphs = Object.values(project.vite.environments);
   process.on('disconnect', () => process.exit());
   process.on('message', async ({ files, changed }) => {
-    for (const path of changed) vitest.invalidateFile(path);
+    for (const path of changed) for (const { moduleGraph } of graphs) moduleGraph.onFileChange(path);
     order = files.map((file) => join(root, file));
-    const specifications = order.map((path) => vitest.getRootProject().createSpecification(path));
+    const specifications = order.map((path) => project.createSpecification(path));
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
     // Vitest names those of earlier runs as well.
     const modules = order.flatMap((path) => testModules.find(({ moduleId }) => moduleId === path) ?? []);
@@ -220,7 +223,10 @@ function* changesOf(node) {
   if (least) yield least === 'min' ? ['max', node, 'Math.max'] : ['min', node, 'Math.min'];
 }
 
-/** Answers with the tests of a source: the one beside it, then those that import or bundle it by the fewest modules, the smallest first. */
+/**
+ * Answers with the tests of a source: the one beside it, then those that import or bundle it by the fewest modules; of these, the ones of
+ * its folder whose names begin as its own first, then the smallest.
+ */
 function findNearTests(files) {
   const importers = new Map(files.map((file) => [file, []]));
   const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
@@ -234,8 +240,17 @@ function findNearTests(files) {
     const rankOf = (file) => (file === beside ? 0 : steps.get(file) + detourOf(file));
     const isNear = (file) => file.endsWith('.test.ts') && (steps.get(file) <= 2 || !isWhole.test(file)) && !isSlow.test(texts.get(file));
     const near = [...steps.keys()].filter(isNear);
-    return near.sort((one, other) => rankOf(one) - rankOf(other) || texts.get(one).length - texts.get(other).length).slice(0, mostTests);
+    const alike = (file) => (dirname(file) === dirname(source) ? sharedStart(basename(file), basename(source)) : 0);
+    const order = (one, other) =>
+      rankOf(one) - rankOf(other) || alike(other) - alike(one) || texts.get(one).length - texts.get(other).length;
+    return near.sort(order).slice(0, mostTests);
   };
+}
+
+/** So many characters are the same at the beginning of both. */
+function sharedStart(one, other) {
+  const end = [...one].findIndex((character, index) => character !== other[index]);
+  return end === -1 ? one.length : end;
 }
 
 /** Types alone run nothing. */

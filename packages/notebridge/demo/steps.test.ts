@@ -11,7 +11,7 @@ const good = (name: string): Step => ({ name, title: name, play: async () => `di
 const endless: Step = { name: 'endless', title: 'endless', play: () => new Promise(() => {}) };
 
 describe('playSteps', () => {
-  it('plays in order, reports each step, and ends with the first that fails', async () => {
+  it('plays in order, reports each step, and ends with the first that fails', { tags: ['P-008'] }, async () => {
     heard.length = 0;
     const bad: Step = { ...good('bad'), play: () => Promise.reject(new Error('it broke')) };
     expect(await playSteps([good('one'), bad, good('two')], options)).toEqual([

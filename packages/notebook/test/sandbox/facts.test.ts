@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandboxExec } from '../../src/sandbox/sandbox-exec.js';
 import type { SandboxSpec } from '../../src/sandbox/spec.js';
+import { recordWritten } from '../../src/sandbox/written-folders.js';
 import { sandboxOfLinux, whyNoSandbox } from './support/sandboxed.js';
 
 let folder: string;
@@ -48,6 +49,12 @@ describe.skipIf((await whyNoSandbox()) !== undefined)('a sandbox is seen through
     const [hidden, kept] = [[join(folder, 'hidden')], [join(folder, 'kept')]];
     expect(await faultsOf(specOf('rw', { hidden, kept }), specOf('rw', { hidden, kept }))).toEqual([]);
     expect(await faultsOf(specOf('rw', { kept }), specOf('rw', { hidden, kept }))).toEqual([`it sees "${hidden[0]}"`]);
+  });
+
+  test('and not one that only reads what another may write to, whether it has the whole folder or a part of it', async () => {
+    const kept = [join(folder, 'kept')];
+    await recordWritten(folder);
+    for (const spec of [specOf('ro', { kept }), specOf('ro', { kept, mounts: [] })]) expect(await faultsOf(spec, spec)).toEqual([]);
   });
 });
 

@@ -47,7 +47,7 @@ describe('widgets of windows', () => {
     return { comms, kernel, session, cellId, window, withdraw: () => withdraw(false) };
   }
 
-  it('are neither opened nor called in a notebook that nobody trusts', async () => {
+  it('are neither opened nor called in a notebook that nobody trusts', { tags: ['P-251'] }, async () => {
     const { window, comms } = open({ isTrusted: false });
     const { widgets, set } = window();
     expect(widgets.find('a')).toEqual({ found: 'yes' });
@@ -83,7 +83,7 @@ describe('widgets of windows', () => {
     expect(right.widgets.open('a').models[0]?.state).toMatchObject({ value: 5 });
   });
 
-  it('call what they have opened and the kernel knows, and nothing else', async () => {
+  it('call what they have opened and the kernel knows, and nothing else', { tags: ['P-251'] }, async () => {
     const { window, comms } = open();
     const { widgets, set } = window();
     comms.open('out', outputState);

@@ -222,7 +222,7 @@ describe('the lease of a notebook', () => {
     expect(await scene.takeOver(third)).toBe('yours');
   });
 
-  it('is not had any more by an agent from whom a person took it, until the person lets it', async () => {
+  it('is not had any more by an agent from whom a person took it, until the person lets it', { tags: ['P-299'] }, async () => {
     await scene.write(first);
     scene.lease.setMayHold(first.id, false);
     expect(scene.lease.state).toMatchObject({ holder: null, barred: ['a.1'] });

@@ -20,12 +20,12 @@ export interface ReachOptions {
   file: string | undefined;
   startBroker: () => StartedBroker;
   logger: Logger;
+  /** How long one is asked again that runs and does not answer: it may be flooded, or about to end. Milliseconds, default 10,000. */
+  silentTimeoutMs?: number | undefined;
 }
 
 /** A start takes a third of a second; a busy machine more. Milliseconds. */
 const startTimeoutMs = 30_000;
-/** How long one is asked again that runs and does not answer: it may be flooded, or about to end. Milliseconds. */
-const silentTimeoutMs = 10_000;
 const pollMs = 15;
 
 /**
@@ -47,7 +47,10 @@ export async function reachHost(options: ReachOptions, createHandler: (peer: Pee
   return reachBroker(options, createHandler);
 }
 
-async function reachBroker({ dir, version, startBroker, logger }: ReachOptions, createHandler: (peer: Peer) => LinkHandler): Promise<Peer> {
+async function reachBroker(
+  { dir, version, startBroker, logger, silentTimeoutMs = 10_000 }: ReachOptions,
+  createHandler: (peer: Peer) => LinkHandler,
+): Promise<Peer> {
   const deadline = performance.now() + startTimeoutMs;
   const silentDeadline = performance.now() + silentTimeoutMs;
   let started: StartedBroker | undefined;

@@ -11,7 +11,9 @@ import { classOfMethod, type MethodClass, methodsOfSdks } from '../../test/suppo
 import { codeOf } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
+import { Redactor } from '../util/redactor.js';
 import { Admission } from './admission.js';
+import { AuditLog } from './audit-log.js';
 import { GrantStore } from './grant-store.js';
 import { createGuard } from './guard.js';
 
@@ -105,6 +107,22 @@ describe('every method of the protocol', () => {
       expect([method, await send(principal, method, wrong)]).toEqual([method, name === 'owner' ? 'reached' : 'denied']);
     }
   });
+});
+
+it('the audit has a line of what the owner calls, reads or gets as well, and of nothing else that the owner asks', {
+  tags: ['P-135'],
+}, async () => {
+  const lines: string[] = [];
+  const audit = new AuditLog({ path: join(dir, 'audit.jsonl'), redactor: new Redactor(), onLine: (line) => lines.push(line) });
+  const audited = new Hub();
+  const resolve = () => ({ server: 'fs', tool: 'read' });
+  audited.addMiddleware(createGuard({ admission: new Admission({ store }), audit, resolve, findTool: () => undefined }));
+  const caller = { sessionId: 's', door: 'http', era: 'legacy', clientInfo: undefined, principal: { kind: 'owner' } } as const;
+  for (const method of methods) await audited.request(createContext(method, params, { caller }), async () => ({}));
+  audit.close();
+  // Of a call of a tool, which most lines are of, the line does not say so.
+  const found = lines.map((line) => (JSON.parse(line) as { method?: string }).method ?? 'tools/call');
+  expect(found.sort()).toEqual(['prompts/get', 'resources/read', 'tools/call']);
 });
 
 it('what a grant is shown is not kept for others, since each is shown a part', { tags: ['P-361'] }, async () => {

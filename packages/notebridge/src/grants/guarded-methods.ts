@@ -79,7 +79,7 @@ export function ruleOf({ type, method }: { type: 'request' | 'notification'; met
   return (type === 'request' ? requests : notifications).get(method);
 }
 
-/** True for what is recorded for every sender. */
-export function isAuditedForAll({ type, method }: { type: 'request' | 'notification'; method: string }): boolean {
-  return type === 'request' && auditedForAll.has(method);
+/** True for requests that are recorded for every sender. */
+export function isAuditedForAll({ method }: { method: string }): boolean {
+  return auditedForAll.has(method);
 }

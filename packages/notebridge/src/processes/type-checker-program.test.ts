@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findTypeChecker } from './type-checker-program.js';
+import { heedWritten } from './written-rule.js';
 
 let folder: string;
 beforeEach(() => {
@@ -69,6 +70,21 @@ describe('findTypeChecker', () => {
     chmodSync(real, 0o755);
     chmodSync(join(real, 'langserver.index.js'), 0o666);
     expect(find()).toBeUndefined();
+  });
+
+  it('takes nothing from a folder that code in a sandbox may write to', () => {
+    install('given');
+    const path = command('bin', join(install('global'), 'langserver.index.js'));
+    const places = { configDir: join(folder, 'given'), path };
+    expect(find(places)?.folder).toContain('given');
+    try {
+      heedWritten('type checkers', () => [join(folder, 'given')]);
+      expect(find(places)?.folder).toContain('global');
+      heedWritten('type checkers', () => ['given', 'global'].map((name) => join(folder, name)));
+      expect(find(places)).toBeUndefined();
+    } finally {
+      heedWritten('type checkers', () => []);
+    }
   });
 
   it('takes no package of another name, and none that is broken', () => {

@@ -98,4 +98,29 @@ describe('a question of no call', () => {
       expect(await calls.take(form, new Cancellation(), 'unknown')).toEqual(isOwn ? { roots: [] } : { action: 'cancel' });
     }
   });
+
+  it('is asked of none of the agents whose calls run', { tags: ['P-340'] }, async () => {
+    const { calls } = openCalls();
+    const asked: string[] = [];
+    const ends: ((result: JsonObject) => void)[] = [];
+    const running = ['ada', 'bob'].map((name, id) => {
+      const ask = async (): Promise<JsonObject> => {
+        asked.push(name);
+        return { action: 'accept' };
+      };
+      const context = createContext('tools/call', {}, { asker: { clientCapabilities: everyAskable, ask }, requestId: id });
+      const send = ({ via }: PeerRequestOptions): Promise<JsonObject> => {
+        via?.({ id });
+        return new Promise((resolve) => ends.push(resolve));
+      };
+      return calls.run({ method: 'tools/call', params: {}, context, send });
+    });
+    expect(await calls.take(form, new Cancellation(), undefined)).toEqual({ action: 'cancel' });
+    expect(await calls.take(form, new Cancellation(), 'unknown')).toEqual({ action: 'cancel' });
+    expect(asked).toEqual([]);
+    expect(await calls.take(form, new Cancellation(), 0)).toEqual({ action: 'accept' });
+    expect(asked).toEqual(['ada']);
+    for (const end of ends) end({});
+    await Promise.all(running);
+  });
 });

@@ -66,7 +66,7 @@ describe('RecentCalls', () => {
     expect(idsOf(calls)).toEqual(['5', '4', '3', 'runs']);
   });
 
-  it('gives up what the oldest have sent and answered when all of it is too much', () => {
+  it('gives up what the oldest have sent and answered when all of it is too much', { tags: ['P-514'] }, () => {
     const calls = new RecentCalls({ maxBytes: 3000 });
     for (const id of ['1', '2', '3', '4']) begin(calls, id, { text: 'x'.repeat(500) })('ok', { text: 'y'.repeat(500) });
     expect(calls.list({}, { limit: 4 }).map(({ args, result }) => [args.isGone, result.isGone])).toEqual([
@@ -79,7 +79,7 @@ describe('RecentCalls', () => {
     expect(calls.list({}, { limit: 4 })[3]?.args.bytes).toBeGreaterThan(500);
   });
 
-  it('keeps no single value that is larger than 8 MiB, and none at all where it is told so', () => {
+  it('keeps no single value that is larger than 8 MiB, and none at all where it is told so', { tags: ['P-514'] }, () => {
     const calls = new RecentCalls();
     begin(calls, 'large', { text: 'x'.repeat(9_000_000) })('ok', { content: [] });
     expect(calls.list({}, { limit: 1 })[0]).toMatchObject({ args: { isGone: true }, result: { isGone: false } });

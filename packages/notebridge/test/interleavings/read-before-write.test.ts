@@ -1,9 +1,10 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 import type { JsonObject } from '@notebridge/kit/json';
 import { createNotebookHost, type NotebookHost } from '@notebridge/notebook/host';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { TinyKernel } from '../../../notebook/test/fixtures/tiny-kernel.js';
 import type { ToolResult } from '../../src/core/mcp.js';
+import { answer, type Middleware } from '../../src/core/middleware.js';
 import { LayeredProvider } from '../../src/middleware/layered-provider.js';
 import { LocalNotebook } from '../../src/notebooks/local/local-notebook.js';
 import { editingTools, ReadBeforeWriteMiddleware } from '../../src/notebooks/reads/read-before-write.js';
@@ -107,6 +108,24 @@ describe('an edit of what the agent has not read', { tags: ['P-632'] }, () => {
     const changed = await update();
     expect(changed.error).toMatchObject({ code: 'stale_cell', diff: '@@ -1001,1 +1001,1 @@\n-line 1000 = "0123456789"\n+typed' });
     expect(await update()).toEqual({});
+  });
+
+  it('is refused too where a part of the source was lost on its way to the agent', { tags: ['P-637'] }, async () => {
+    const cellId = typed('first line\nsecond line');
+    const cutting: Middleware = {
+      onCallTool: async (context, callNext) => {
+        const result = await callNext(context);
+        const [block] = result.content ?? [];
+        return answer({ ...result, content: [{ type: 'text', text: String(block?.text).replace('second line', '…') }] });
+      },
+    };
+    const whole = notebook;
+    onTestFinished(() => whole.close());
+    notebook = new LayeredProvider(whole, [new ReadBeforeWriteMiddleware(), cutting]);
+    const call = agent();
+    expect((await call('get_cells')).cells).toMatchObject([{ source: ['first line\n', '…'], rev: code('first line\nsecond line') }]);
+    expect(await call('update_cell', { cellId, content: 'x' })).toMatchObject({ error: { code: 'stale_cell' } });
+    expect(sourceOf(cellId)).toBe('first line\nsecond line');
   });
 
   it('names every tool that takes a revision, and each of them says so', async () => {

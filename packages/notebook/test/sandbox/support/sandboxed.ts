@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +11,16 @@ import type { Sandbox, SandboxedProcess, SandboxSpec } from '../../../src/sandbo
 export async function whyNoSandbox(): Promise<string | undefined> {
   const { active, text } = await lookAtSandbox('auto');
   if (active) return undefined;
+  // Else a fault of ours would be a machine without a sandbox, and no test red.
+  if (worksByItself()) throw new Error(`bubblewrap works on this machine, and the sandbox does not: ${text}`);
   console.warn(`The tests of the sandbox are skipped: ${text}`);
   return text;
+}
+
+function worksByItself(): boolean {
+  const bubblewrap = findProgram('bwrap');
+  const args = ['--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', 'true'];
+  return bubblewrap !== undefined && spawnSync(bubblewrap, args, { stdio: 'ignore' }).status === 0;
 }
 
 export function sandboxOfLinux(): Sandbox {

@@ -58,7 +58,7 @@ describe('LoginStore', () => {
     expect(new LoginStore(server, dir).read()).toBeUndefined();
   });
 
-  it('tells of a login and a logout in another process, and not of a token that was only renewed', async () => {
+  it('tells of a login and a logout in another process, and not of a token that was only renewed', { tags: ['P-362'] }, async () => {
     const [hub, command] = [new LoginStore(server, dir), new LoginStore(server, dir)];
     let tell = (_token: string | undefined): void => {};
     const next = () => new Promise<string | undefined>((resolve) => (tell = resolve));
