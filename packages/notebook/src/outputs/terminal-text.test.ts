@@ -13,7 +13,7 @@ describe('toPlainText', () => {
     ['a shorter text over a longer one', 'downloading\rdone', 'doneloading'],
     ['a line that is erased', 'downloading\r\x1b[Kdone\r\x1b[2Kend', 'end'],
     ['bars of tqdm, one within the other', '\rA 0%\n\rB 0%\x1b[A\rA 1%\n\rB 1%\x1b[A\n', 'A 1%\nB 1%'],
-    ['backspaces', 'abc\b\bX\n', 'aX\n'],
+    ['backspaces, which move the cursor and erase nothing', 'abc\b\bX\n', 'aXc\n'],
     ['Windows’ ends of lines', 'a\r\nb\r\n', 'a\nb\n'],
     ['halves of characters', 'a\ud800b\udc00c😀', 'a\ufffdb\ufffdc😀'],
     ['a command that never ends', '\x1b]0;title and text', ']0;title and text'],
