@@ -1,20 +1,35 @@
 import type { Displays } from './displays.js';
 import type { Execution, Output } from './kernel/kernel.js';
+import type { LateOutputs } from './late-outputs.js';
 import type { NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
 import type { Job, RunResult } from './run-queue.js';
 
-/** Writes what a run gives into its cell, as long as the cell is there. */
-export function createCellSink(document: NotebookDocument, displays: Displays, { cellId, options: { by, onOutput } }: Job) {
+export interface CellSinkOptions {
+  document: NotebookDocument;
+  displays: Displays;
+  late: LateOutputs;
+  job: Job;
+}
+
+/** Writes what a run gives into its cell, as long as the cell is there, and after the run as long as it is open for that. */
+export function createCellSink({ document, displays, late, job }: CellSinkOptions) {
+  const { id, cellId, options } = job;
+  const { by } = options;
   let outputs: readonly Output[] = [];
   let clearsWithNext = false;
+  let hasEnded = false;
   const write = (change: () => void): void => {
+    if (hasEnded) return late.write({ id, cellId, by }, change);
     if (document.find(cellId)?.type !== 'code') return;
     change();
     outputs = document.find(cellId)?.outputs ?? outputs;
   };
   return {
-    begin: () => write(() => document.clear(cellId, { by })),
+    begin(): void {
+      late.end(cellId);
+      write(() => document.clear(cellId, { by }));
+    },
     put(output: Output, displayId?: string): void {
       write(() => {
         if (clearsWithNext) document.setOutputs(cellId, [], { by });
@@ -24,7 +39,7 @@ export function createCellSink(document: NotebookDocument, displays: Displays, {
         // What is beyond the limits is not there to be shown anew.
         if (displayId !== undefined && (document.find(cellId)?.outputs.length ?? 0) > count) displays.remember(displayId, cellId);
       });
-      onOutput?.(output);
+      if (!hasEnded) options.onOutput?.(output);
     },
     update: (displayId: string, output: Output) => write(() => displays.update(displayId, output, by)),
     clear(wait: boolean): void {
@@ -37,7 +52,9 @@ export function createCellSink(document: NotebookDocument, displays: Displays, {
         document.finishOutputs(cellId, { by });
         document.setExecutionCount(cellId, count, { by });
       });
+      hasEnded = true;
       if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', outputs);
+      late.open({ id, cellId, by });
       return { status, executionCount: count, outputs };
     },
     /** What the kernel says is shown in the cell too: a person sees no tool results. */
@@ -49,6 +66,7 @@ export function createCellSink(document: NotebookDocument, displays: Displays, {
           document.appendOutput(cellId, shown, { by });
           document.finishOutputs(cellId, { by });
         });
+      hasEnded = true;
       return error;
     },
   };

@@ -8,6 +8,7 @@ import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js
 import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
+import { LateOutputs } from './late-outputs.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
@@ -62,6 +63,7 @@ export class NotebookSession {
   /** Undefined of a kernel that never has any. */
   readonly widgets: WidgetModels | undefined;
   readonly #displays: Displays;
+  readonly #late: LateOutputs;
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
   readonly #stopListening: (() => void)[];
@@ -80,6 +82,7 @@ export class NotebookSession {
     this.journal = new Journal(document, journal);
     this.#readOnly = readOnly;
     this.#displays = new Displays(document);
+    this.#late = new LateOutputs(document);
     this.widgets = kernel.comms && new WidgetModels(kernel.comms);
     this.questions = new InputQuestions((event) => this.#listeners.emit(event));
     this.#queue = new RunQueue({
@@ -95,7 +98,7 @@ export class NotebookSession {
       document.onChange((event) => this.#dropDeleted(event)),
       kernel.onState((state) => {
         const { info, layers } = kernel;
-        if (state === 'starting') this.#displays.forget();
+        if (state === 'starting') for (const each of [this.#displays, this.#late]) each.forget();
         if (state === 'starting' || state === 'dead') this.widgets?.clear();
         this.#listeners.emit({ type: 'kernel', state, info: { ...info }, ...(layers ? { layers } : {}) });
       }),
@@ -203,6 +206,7 @@ export class NotebookSession {
     this.#assertOpen();
     this.#queue.drop(notRun(`${by.name} restarted the kernel`));
     this.#queue.stopRunning();
+    this.#late.forget();
     this.#listeners.emit({ type: 'restarted', by });
     if (!this.#started) return this.start();
     this.#started = this.kernel.restart();
@@ -250,6 +254,7 @@ export class NotebookSession {
     this.#queue.drop(() => new NotebookError('closed', 'The notebook was closed before the cell ran.'));
     this.#queue.stopRunning();
     for (const stop of this.#stopListening) stop();
+    this.#late.close();
     this.questions.close();
     this.runs.close();
     this.journal.close();
@@ -259,7 +264,7 @@ export class NotebookSession {
 
   async #execute(job: Job): Promise<RunResult> {
     const { options } = job;
-    const sink = createCellSink(this.document, this.#displays, job);
+    const sink = createCellSink({ document: this.document, displays: this.#displays, late: this.#late, job });
     const ended = new AbortController();
     const given = options.asker ?? (options.by.kind === 'person' ? this.questions.askerFor(toRun(job)) : undefined);
     const heard: ExecuteOptions = {

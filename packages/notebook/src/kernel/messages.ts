@@ -56,7 +56,7 @@ export type ToolCommand =
   /** A line of progress or log of the call with this id, then its answer: both JSON, as the host was given it. */
   | { type: 'toolEvent' | 'toolAnswer'; id: number; text: string };
 
-/** `count` is the execution count of the cell, which also distinguishes executions of one worker. */
+/** `count` is the execution count of the cell, which also distinguishes executions of one worker. Output may come behind the `done` of its cell. */
 export type Report =
   /** `hardened` is missing where that layer is not active. `slowStart`: why Python did not begin with the memory of its snapshot. */
   | { type: 'ready'; version: string; hardened?: Hardened; slowStart?: string }

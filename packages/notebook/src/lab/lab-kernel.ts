@@ -237,7 +237,7 @@ export class LabKernel implements Kernel {
     if (type === 'shutdown_reply' && channel === 'iopub' && !this.#isRestarting) this.#takeEnd(content.restart === true);
     if (this.#requests.take(message)) return;
     const execution = this.#running.ofMessage(parentId);
-    if (!execution) return;
+    if (!execution || execution.hasEnded) return void execution?.take(message);
     if (channel === 'stdin' && type === 'input_request') return void this.#answerInput(execution, content);
     const { hasBegun } = execution;
     if (execution.take(message) === 'aborted') return this.#send(execution);

@@ -188,6 +188,30 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
 
   more?.(() => harness);
 
+  test('what a task shows when its cell has ended comes to that cell', { tags: ['P-670'] }, async () => {
+    const code = [
+      'go, done = asyncio.Event(), asyncio.Event()',
+      'async def late():',
+      '    await go.wait()',
+      "    print('late'); print('oh', file=sys.stderr); display('shown'); done.set()",
+      'task = asyncio.create_task(late())',
+    ];
+    const first = await run(code.join('\n'));
+    expect(first.outputs).toEqual([]);
+    const second = await run("print('before'); go.set(); await done.wait(); print('after')");
+    expect(second.stdout).toBe('before\nafter\n');
+    expect(second.stderr).toBe('');
+    expect(first.outputs.map(({ output_type }) => output_type).sort()).toEqual(['display_data', 'stream', 'stream']);
+    expect(JSON.stringify(first.outputs)).toMatch(/late.*oh|oh.*late/);
+    // While nothing runs.
+    const shown = new Promise<void>((resolve) => {
+      void harness.kernel.execute("asyncio.get_running_loop().call_later(0.05, print, 'a timer')", {
+        onOutput: (output) => String(output.text).includes('a timer') && resolve(),
+      });
+    });
+    await shown;
+  });
+
   test('restart ends the running cell and those behind it, forgets the variables and counts from 1', async () => {
     let see = () => {};
     const seen = new Promise<void>((resolve) => {

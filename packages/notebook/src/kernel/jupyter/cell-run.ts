@@ -30,7 +30,7 @@ const lost: Output = {
   text: '[The end of the output is missing: the kernel dropped what came faster than it could be read.]\n',
 };
 
-/** One cell in a kernel of Jupyter, from the request to the reply and the state `idle` after it. */
+/** One cell in a kernel of Jupyter, from the request to the reply and the state `idle` after it, and what its threads and tasks show later. */
 export class CellRun {
   readonly #options: CellRunOptions;
   readonly #asking = new AbortController();
@@ -52,7 +52,7 @@ export class CellRun {
   }
 
   takeOutput(messageType: string, content: Content): void {
-    if (this.#isEnded) return;
+    if (this.#isEnded) return this.#show(messageType, content);
     if (messageType === 'execute_input') this.#begin(content.execution_count);
     else if (messageType === 'status') {
       if (content.execution_state === 'idle') this.#becomeIdle();

@@ -6,6 +6,7 @@ import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { parseReport } from '../messages.js';
 import type { Engine, EngineEvents } from '../queued-kernel.js';
+import { RecentRuns } from '../recent-runs.js';
 import { openToolCalls, type ToolCalls } from '../tool-calls.js';
 import { within } from '../within.js';
 import { CellRun } from './cell-run.js';
@@ -50,6 +51,8 @@ export class JupyterEngine implements Engine {
   readonly #comms = new Map<string, { onShown: ((shown: ShownByCode) => void) | undefined; resolve: () => void }>();
   #language = '';
   #run: { id: string; cell: CellRun } | undefined;
+  /** The last ones, by their requests: threads and tasks that they have begun may still show something. */
+  readonly #cells = new RecentRuns<string, CellRun>();
   #lastId = 0;
   #isReady = false;
   #isEnded = false;
@@ -93,6 +96,7 @@ export class JupyterEngine implements Engine {
       },
     });
     this.#run = { id, cell };
+    this.#cells.add(id, cell);
     this.#send('shell', 'execute_request', id, {
       code: execution.source,
       silent: false,
@@ -208,8 +212,8 @@ export class JupyterEngine implements Engine {
     } else if (caller) {
       const shown = toShown(messageType, content);
       if (shown) caller.onShown?.(shown);
-      // Output of a task that outlived its cell is the running one's.
-    } else this.#run?.cell.takeOutput(messageType, content);
+      // What names no cell of ours, as what a process writes, is the latest one's.
+    } else (this.#cells.get(parent) ?? this.#cells.latest)?.takeOutput(messageType, content);
   }
 
   #over(reason: string): void {

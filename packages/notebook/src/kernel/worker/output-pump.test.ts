@@ -50,9 +50,9 @@ test('half a line waits 50 ms: for the timer while Python waits, for tick while 
 test('both streams and displays stay in order, and carry the count of their cell', () => {
   pump.write('stdout', bytes('a'));
   pump.write('stderr', bytes('b'));
-  pump.show({ output: { output_type: 'display_data', data: {}, metadata: {} } }, 10);
+  pump.show({ cell: 3, output: { output_type: 'display_data', data: {}, metadata: {} } }, 10);
   pump.write('stdout', bytes('c'));
-  pump.clear(true);
+  pump.clear({ cell: 3, wait: true });
   pump.write('stdout', bytes('d'));
   pump.end({ status: 'ok' }, 0);
   expect(texts()).toEqual(['a', 'b', 'output', 'c', 'clear', 'd', 'done']);

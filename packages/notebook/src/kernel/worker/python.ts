@@ -24,10 +24,12 @@ export interface PythonKernel extends PythonTools {
   connect_folder(path: string, refusal: TellRefusal): void;
 }
 
-/** What `notebridge_kernel` posts, as JSON. */
+/** What `notebridge_kernel` posts, as JSON. `cell`: whose code it was. */
 type PythonReport =
-  | { type: 'output'; output: Output; displayId?: string; update?: boolean }
-  | { type: 'clear'; wait: boolean }
+  | { type: 'output'; cell: number; output: Output; displayId?: string; update?: boolean }
+  | { type: 'clear'; cell: number; wait: boolean }
+  /** What it writes from now on. */
+  | { type: 'writes'; cell: number }
   | { type: 'done'; status: Execution['status']; result?: Output };
 
 export interface LoadedPython {
@@ -180,7 +182,9 @@ function startKernel(module: PythonModule, { signals, pump }: Joints): PythonKer
       case 'output':
         return pump.show(report, json.length);
       case 'clear':
-        return pump.clear(report.wait);
+        return pump.clear(report);
+      case 'writes':
+        return pump.setWriter(report.cell);
       case 'done':
         return pump.end(report, json.length);
     }

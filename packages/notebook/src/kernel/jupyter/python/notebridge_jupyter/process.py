@@ -19,19 +19,37 @@ _END_OF_STDERR = 4000
 #: Their kernels are known to take a local socket, which nobody else on the machine can connect to. The others get a port of loopback.
 _LANGUAGES_WITH_IPC = {"python", "r", "julia"}
 _PR_SET_PDEATHSIG = 1
-#: As `-m ipykernel_launcher`, with one difference: the notebook's folder is looked into for modules from the first cell on, and not
-#: while the kernel starts. A cloned repository may have files of those names, and nothing of it runs because a notebook was opened.
+#: As `-m ipykernel_launcher`, with two differences. The notebook's folder is looked into for modules from the first cell on, and not
+#: while the kernel starts: a cloned repository may have files of those names, and nothing of it runs because a notebook was opened.
+#: And a thread shows what it shows in the cell that began it, or handed it the work; ipykernel takes the newest cell.
 _LAUNCH = """
-import sys
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 sys.path[:] = [entry for entry in sys.path if entry]
 from ipykernel.kernelapp import IPKernelApp
 app = IPKernelApp.instance()
 app.initialize(["--InteractiveShellApp.ignore_cwd=True"] + sys.argv[1:])
-def add_folder(*_):
-    app.shell.events.unregister("pre_run_cell", add_folder)
+def inherit(start):
+    def start_in_context(self):
+        run, context = self.run, copy_context()
+        def run_in_context():
+            del self.run
+            context.run(run)
+        self.run = run_in_context
+        start(self)
+    return start_in_context
+def hand_over(submit):
+    def submit_in_context(self, work, /, *args, **kwargs):
+        return submit(self, copy_context().run, work, *args, **kwargs)
+    return submit_in_context
+def before_first_cell(*_):
+    app.shell.events.unregister("pre_run_cell", before_first_cell)
     if "" not in sys.path:
         sys.path.insert(0, "")
-app.shell.events.register("pre_run_cell", add_folder)
+    threading.Thread.start = inherit(threading.Thread.start)
+    ThreadPoolExecutor.submit = hand_over(ThreadPoolExecutor.submit)
+app.shell.events.register("pre_run_cell", before_first_cell)
 app.start()
 """
 
