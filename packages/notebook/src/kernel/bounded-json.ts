@@ -1,3 +1,5 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+
 /** More than any table or figure of a notebook: an empty list takes fifty times the memory of its three characters. */
 export const maxValues = 2_000_000;
 
@@ -5,6 +7,12 @@ export const maxValues = 2_000_000;
 export function parseBounded(text: string): unknown {
   if (hasTooManyValues(text)) throw new RangeError(`more than ${maxValues} values`);
   return JSON.parse(text);
+}
+
+/** The same, with numbers that keep their digits. */
+export function parseBoundedExactly(text: string): unknown {
+  if (hasTooManyValues(text)) throw new RangeError(`more than ${maxValues} values`);
+  return parseJson(text);
 }
 
 /** Looked at before the text is parsed, which would make them all. What stands within texts does not count. */

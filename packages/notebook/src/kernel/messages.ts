@@ -1,4 +1,6 @@
 /** The messages between the kernel and its worker. */
+import { messageOf } from '@notebridge/kit/message-of';
+import { parseBoundedExactly } from './bounded-json.js';
 import type { Execution, Output } from './kernel.js';
 import type { ToolPackage } from './kernel-tools.js';
 import type { WrittenBounds } from './written-files.js';
@@ -90,12 +92,28 @@ export type ToolReport =
   /** One event was taken. */
   | { type: 'toolHeard'; id: number };
 
+/** As the worker sends it: what code shows is JSON still, so that numbers keep their digits until the host reads them. */
+export type SentReport = Sent<Report>;
+type Sent<R> = R extends { output: Output } ? WithText<R, 'output'> : R extends { result: Output } ? WithText<R, 'result'> : R;
+type WithText<R, Key extends keyof R> = { [K in keyof R]: K extends Key ? R[K] | string : R[K] };
+
 /** Code in the worker may have forged a report: what does not look right is `undefined`. */
-export function parseReport(value: unknown): Report | undefined {
-  if (!isRecord(value)) return undefined;
+export function parseReport(sent: unknown): Report | undefined {
+  if (!isRecord(sent)) return undefined;
+  const value = { ...sent };
+  for (const key of ['output', 'result']) if (typeof value[key] === 'string') value[key] = parseShown(value[key]);
   const { type } = value;
   if (typeof type !== 'string' || !Object.hasOwn(checks, type) || isTooDeep(value)) return undefined;
   return checks[type as Report['type']](value) ? (value as Report) : undefined;
+}
+
+function parseShown(text: string): unknown {
+  try {
+    return parseBoundedExactly(text);
+  } catch (error) {
+    // Its cell has to end all the same.
+    return { output_type: 'stream', name: 'stderr', text: `[An output could not be read: ${messageOf(error)}]\n` };
+  }
 }
 
 type Fields = { [key: string]: unknown };

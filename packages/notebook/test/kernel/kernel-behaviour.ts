@@ -1,5 +1,7 @@
 /** What a Python kernel does behind our seam: one body for Pyodide in a process of Node and in a Worker of Chromium, and for ipykernel. */
+import { printJson } from '@notebridge/kit/exact-json';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DisplayDataOutput } from '../../src/kernel/kernel.js';
 import { describeInterrupts } from './interrupt-behaviour.js';
 import type { KernelHarness } from './support/kernel-harness.js';
 import { interruptWhen, plain, type Ran, runCell } from './support/run-cell.js';
@@ -105,6 +107,18 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
         ),
       ).toEqual(['stream', 'text/html', 'text/markdown', 'image/svg+xml', 'image/png']);
       expect(outputs[4]).toMatchObject({ output_type: 'execute_result', metadata: { 'image/png': { width: 20 } } });
+    });
+
+    test('numbers keep their digits', { tags: ['P-672'] }, async () => {
+      const value = '{"id":1915883588174806058,"one":1.0,"tiny":1e-07,"few":[2,0.5]}';
+      const show = `display({'application/json': ${value}, 'text/plain': 'x'}, raw=True, display_id='digits')`;
+      const shown = await run(`from IPython.display import display, update_display\n${show}`);
+      const anew = await run(`update_display({'application/json': ${value}}, raw=True, display_id='digits')`);
+      const result = await run(
+        `class Json:\n    def _repr_mimebundle_(self, **_): return {'application/json': ${value}, 'text/plain': 'x'}\nJson()`,
+      );
+      const all = [shown.outputs[0], anew.updates[0]?.output, result.outputs[0]];
+      for (const output of all) expect(printJson((output as DisplayDataOutput).data['application/json'])).toBe(value);
     });
 
     test('a display can be shown anew, and output cleared', async () => {

@@ -71,7 +71,7 @@ it('an interrupt of the agent ends its own cell', { timeout }, async () => {
 
 it('an interrupt does not hit the cell of a person that is before it in the kernel', { timeout }, async () => {
   const agent = await agentAt('before.ipynb');
-  const person = await KernelChannel.open(lab.server, await kernelOf(agent), 'a-person');
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), { session: 'a-person' });
   onTestFinished(async () => {
     person.close();
     await person.closed;
@@ -112,7 +112,7 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
 
 it('an error in a person’s cell does not throw away the agent’s, which waits behind it', { timeout }, async () => {
   const agent = await agentAt('aborted.ipynb');
-  const person = await KernelChannel.open(lab.server, await kernelOf(agent), 'another-person');
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), { session: 'another-person' });
   onTestFinished(async () => {
     person.close();
     await person.closed;

@@ -1,5 +1,5 @@
 /** The life of one helper and its kernel: launched, ready, ended. A restart is a new one. */
-import { parseBounded } from '../bounded-json.js';
+import { parseBounded, parseBoundedExactly } from '../bounded-json.js';
 import type { PendingExecution } from '../execution-queue.js';
 import { KernelError } from '../kernel-error.js';
 import type { KernelTools } from '../kernel-tools.js';
@@ -36,6 +36,9 @@ export interface EngineInfo {
 }
 
 type Content = { readonly [key: string]: unknown };
+
+/** What these hold goes into the file as it is; what widgets send is calculated with. */
+const showsData: ReadonlySet<string> = new Set(['display_data', 'update_display_data', 'execute_result']);
 
 /** `input()` of Python takes it for the end of its input. */
 const endOfFile = '\x04';
@@ -182,7 +185,7 @@ export class JupyterEngine implements Engine {
   }
 
   #takeMessage({ channel, messageType, parent, size, header }: Content, [part, ...more]: readonly Buffer[]): void {
-    const content = parseContent(part);
+    const content = parseContent(part, showsData.has(String(messageType)) ? parseBoundedExactly : parseBounded);
     const isOurs = parent === this.#run?.id;
     if (channel === 'stdin') {
       if (isOurs && messageType === 'input_request') void this.#run?.cell.takeQuestion(content, String(header));
@@ -235,9 +238,9 @@ export class JupyterEngine implements Engine {
 }
 
 /** What is no JSON object says nothing. Some kernels print NaN, which no JSON has. */
-function parseContent(part: Buffer | undefined): Content {
+function parseContent(part: Buffer | undefined, parse: (text: string) => unknown = parseBounded): Content {
   try {
-    const value = part && parseBounded(part.toString('utf8'));
+    const value = part && parse(part.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value as Content;
   } catch (error) {
     return { name: 'stderr', text: `[A message of the kernel could not be read: ${error instanceof Error ? error.message : error}]\n` };

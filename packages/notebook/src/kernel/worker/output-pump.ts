@@ -1,5 +1,5 @@
-import type { Execution, Output } from '../kernel.js';
-import type { Report } from '../messages.js';
+import type { Execution } from '../kernel.js';
+import type { SentReport } from '../messages.js';
 import type { SignalReceiver } from '../shared-signals.js';
 
 type StreamName = 'stdout' | 'stderr';
@@ -7,7 +7,7 @@ type StreamName = 'stdout' | 'stderr';
 /** `cell`: whose code shows it. */
 interface ShownOutput {
   cell: number;
-  output: Output;
+  output: string;
   displayId?: string;
   update?: boolean;
 }
@@ -28,7 +28,7 @@ const unsharedReason = 'this page is not cross-origin isolated, so Python can no
  * much, and never faster than the kernel takes it.
  */
 export class OutputPump {
-  readonly #post: (report: Report) => void;
+  readonly #post: (report: SentReport) => void;
   readonly #signals: SignalReceiver;
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   /** The cell that runs, or ran last. */
@@ -44,7 +44,7 @@ export class OutputPump {
   #streamed = 0;
   #dropped = 0;
 
-  constructor({ post, signals }: { post: (report: Report) => void; signals: SignalReceiver }) {
+  constructor({ post, signals }: { post: (report: SentReport) => void; signals: SignalReceiver }) {
     this.#post = post;
     this.#signals = signals;
   }
@@ -92,7 +92,7 @@ export class OutputPump {
   }
 
   /** `result` goes out with the end: for a small cell, a message of its own would be a good part of the whole cost. */
-  end({ status, result }: { status: Execution['status']; result?: Output }, characters: number): void {
+  end({ status, result }: { status: Execution['status']; result?: string }, characters: number): void {
     this.flush();
     if (this.#dropped > 0) this.#sendStream(this.#count, 'stderr', `[${this.#dropped} characters not shown: ${unsharedReason}]\n`);
     const end = { type: 'done', count: this.#count, status } as const;
@@ -145,7 +145,7 @@ export class OutputPump {
     this.#send({ type: 'output', count, output: { output_type: 'stream', name, text }, characters: text.length });
   }
 
-  #send(report: Report & { characters: number }): void {
+  #send(report: SentReport & { characters: number }): void {
     if (this.#signals.shared) this.#signals.waitForRoom(report.characters, windowCharacters);
     this.#post(report);
   }

@@ -158,4 +158,8 @@ class Kernel:
 
     def _report(self, report):
         report = {**report, "cell": self._cell()}
-        self._post(json.dumps(report, ensure_ascii=False, allow_nan=False))
+        for key in ("output", "result"):
+            if key in report:
+                # Read by the host alone: JavaScript on the way would round its numbers.
+                report[key] = json.dumps(report[key], ensure_ascii=False, allow_nan=False)
+        self._post(json.dumps(report, ensure_ascii=False))
