@@ -8,6 +8,7 @@ import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js
 import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
+import { whenAborted } from './kernel/within.js';
 import { LateOutputs } from './late-outputs.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
@@ -278,8 +279,7 @@ export class NotebookSession {
     try {
       // Its cell has its first outputs already.
       if (job.follow) return sink.finish(await job.follow(heard));
-      if (this.#started && this.kernel.state === 'dead')
-        throw new NotebookError('kernel_dead', 'The kernel has died; restart it. Its variables are gone.');
+      this.assertKernel();
       // A kernel may take its time to start: who stops the run meanwhile does not wait for it.
       await Promise.race([this.start(), whenAborted(job.stop.signal)]);
       if (job.stop.signal.aborted) throw notRun('it was stopped')(job);
@@ -330,6 +330,12 @@ export class NotebookSession {
       });
   }
 
+  /** Throws `kernel_dead` where nothing can run until the kernel is restarted. */
+  assertKernel(): void {
+    if (this.#started && this.kernel.state === 'dead')
+      throw new NotebookError('kernel_dead', 'The kernel has died, and its variables are gone. Restart it (restart_kernel), then run again.');
+  }
+
   #assertOpen(): void {
     if (this.#isClosed) throw new NotebookError('closed', 'The notebook session is closed.');
   }
@@ -338,11 +344,4 @@ export class NotebookSession {
 /** Joins a document and a kernel. The kernel starts with the first run, or with `start()`. */
 export function createNotebookSession(options: SessionOptions): NotebookSession {
   return new NotebookSession(options);
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -93,9 +93,10 @@ export class JupyterEngine implements Engine {
       interrupt: () => this.#helper.send({ type: 'interrupt', id }),
       answer: (value, parentHeader) => this.#send('stdin', 'input_reply', this.#newId(), { value }, { parentHeader }),
       refusal: this.#language === 'python' ? endOfFile : undefined,
-      onEnd: (status) => {
+      onEnd: (status, isLast) => {
         this.#run = undefined;
         this.#events.onEnd(execution, status);
+        if (isLast) this.#over('the code has ended it by exit()');
       },
     });
     this.#run = { id, cell };

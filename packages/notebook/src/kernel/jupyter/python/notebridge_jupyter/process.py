@@ -19,11 +19,12 @@ _END_OF_STDERR = 4000
 #: Their kernels are known to take a local socket, which nobody else on the machine can connect to. The others get a port of loopback.
 _LANGUAGES_WITH_IPC = {"python", "r", "julia"}
 _PR_SET_PDEATHSIG = 1
-#: As `-m ipykernel_launcher`, with two differences. The notebook's folder is looked into for modules from the first cell on, and not
+#: As `-m ipykernel_launcher`, with three differences. The notebook's folder is looked into for modules from the first cell on, and not
 #: while the kernel starts: a cloned repository may have files of those names, and nothing of it runs because a notebook was opened.
-#: And a thread shows what it shows in the cell that began it, or handed it the work; ipykernel takes the newest cell.
+#: A thread shows what it shows in the cell that began it, or handed it the work; ipykernel takes the newest cell. And `breakpoint()`
+#: asks in the notebook, where ipykernel's debugger waits for a program that nobody has started, and says nothing.
 _LAUNCH = """
-import sys, threading
+import os, sys, threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 sys.path[:] = [entry for entry in sys.path if entry]
@@ -47,6 +48,9 @@ def before_first_cell(*_):
     app.shell.events.unregister("pre_run_cell", before_first_cell)
     if "" not in sys.path:
         sys.path.insert(0, "")
+    if "PYTHONBREAKPOINT" not in os.environ:
+        from IPython.core.debugger import set_trace
+        sys.breakpointhook = set_trace
     threading.Thread.start = inherit(threading.Thread.start)
     ThreadPoolExecutor.submit = hand_over(ThreadPoolExecutor.submit)
 app.shell.events.register("pre_run_cell", before_first_cell)
