@@ -22,7 +22,7 @@ const ends: ReadonlySet<Operation['type']> = new Set(['setOutputs', 'setType', '
 export class LateOutputs {
   readonly #document: NotebookDocument;
   /** The last run of each of these cells, and what brings its note up to date. */
-  readonly #open = new Map<string, { runId: number; timer?: NodeJS.Timeout }>();
+  readonly #open = new Map<string, { runId: number; timer?: ReturnType<typeof setTimeout> }>();
   #isWriting = false;
 
   readonly #stopListening: () => void;
