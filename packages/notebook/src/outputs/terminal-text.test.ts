@@ -3,7 +3,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what is tested.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { StreamText } from '../model/stream-text.js';
 import { toPlainText } from './terminal-text.js';
 
 describe('toPlainText', () => {
@@ -27,15 +26,6 @@ describe('toPlainText', () => {
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const plain = text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
         expect(toPlainText(plain)).toBe(plain);
-      }),
-    );
-  });
-
-  it('overwrites as JupyterLab does', () => {
-    const part = fc.constantFrom('a', 'bcd', '\r', '\n', '\r\n', 'xy');
-    fc.assert(
-      fc.property(fc.array(part), (parts) => {
-        expect(toPlainText(parts.join(''))).toBe(new StreamText().write(parts.join('')).text);
       }),
     );
   });

@@ -21,7 +21,7 @@ interface GetCellsArguments {
 export const getCells = defineNotebookTool<GetCellsArguments>({
   name: 'get_cells',
   description:
-    'Reads cells of the notebook, from the first by default, as many as fit: "next_cell_index" is where the rest begins, "next_source_from" where a long source goes on. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',
+    'Reads cells of the notebook, by default all that fit; "next_cell_index" and "next_source_from" say where to go on. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',
   properties: {
     cellIndexStart: { ...cellIndex, description: 'First cell to read. Default: the first.' },
     cellIndexEnd: { ...cellIndex, description: 'Last cell to read, itself included. Default: the last.' },
@@ -30,7 +30,7 @@ export const getCells = defineNotebookTool<GetCellsArguments>({
     sourceFrom: {
       type: 'integer',
       minimum: 0,
-      description: 'With cellId: first character of its source. Goes on at "next_source_from".',
+      description: 'With cellId: first character of its source.',
     },
     sourceTo: { type: 'integer', minimum: 0, description: 'Ends before this character. Default: what fits.' },
   },
