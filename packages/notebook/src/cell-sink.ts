@@ -25,6 +25,12 @@ export function createCellSink({ document, displays, late, job }: CellSinkOption
     change();
     outputs = document.find(cellId)?.outputs ?? outputs;
   };
+  /** A kernel keeps what hears its last thousand runs: it shall not keep their outputs. */
+  const end = (): readonly Output[] => {
+    const given = outputs;
+    [hasEnded, outputs] = [true, []];
+    return given;
+  };
   return {
     begin(): void {
       late.end(cellId);
@@ -41,7 +47,12 @@ export function createCellSink({ document, displays, late, job }: CellSinkOption
       });
       if (!hasEnded) options.onOutput?.(output);
     },
-    update: (displayId: string, output: Output) => write(() => displays.update(displayId, output, by)),
+    update(displayId: string, output: Output): void {
+      const change = () => displays.update(displayId, output, by);
+      // It may stand in any cell.
+      if (hasEnded) change();
+      else write(change);
+    },
     clear(wait: boolean): void {
       clearsWithNext = wait;
       if (!wait) write(() => document.setOutputs(cellId, [], { by }));
@@ -52,10 +63,10 @@ export function createCellSink({ document, displays, late, job }: CellSinkOption
         document.finishOutputs(cellId, { by });
         document.setExecutionCount(cellId, count, { by });
       });
-      hasEnded = true;
-      if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', outputs);
+      const given = end();
+      if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', given);
       late.open({ id, cellId, by });
-      return { status, executionCount: count, outputs };
+      return { status, executionCount: count, outputs: given };
     },
     /** What the kernel says is shown in the cell too: a person sees no tool results. */
     fail(error: NotebookError): NotebookError {
@@ -66,7 +77,7 @@ export function createCellSink({ document, displays, late, job }: CellSinkOption
           document.appendOutput(cellId, shown, { by });
           document.finishOutputs(cellId, { by });
         });
-      hasEnded = true;
+      end();
       return error;
     },
   };

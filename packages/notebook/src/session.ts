@@ -333,10 +333,7 @@ export class NotebookSession {
   /** Throws `kernel_dead` where nothing can run until the kernel is restarted. */
   assertKernel(): void {
     if (this.#started && this.kernel.state === 'dead')
-      throw new NotebookError(
-        'kernel_dead',
-        'The kernel has died, and its variables are gone. Restart it (restart_kernel), then run again.',
-      );
+      throw new NotebookError('kernel_dead', 'The kernel has died, and its variables are gone. Call restart_kernel.');
   }
 
   #assertOpen(): void {

@@ -52,7 +52,11 @@ export function printKernelMessage(message: JsonObject, isBinary: boolean): stri
 }
 
 /** Undefined for what is no message. Binary buffers, which widgets use, are left out. */
-export function parseKernelMessage(data: Buffer, isBinary: boolean, parse: (text: string) => unknown = JSON.parse): KernelMessage | undefined {
+export function parseKernelMessage(
+  data: Buffer,
+  isBinary: boolean,
+  parse: (text: string) => unknown = JSON.parse,
+): KernelMessage | undefined {
   try {
     return isBinary ? parseBinary(data, parse) : toMessage(parse(data.toString('utf8')));
   } catch {

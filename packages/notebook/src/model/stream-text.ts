@@ -1,4 +1,4 @@
-import { maxRows, Terminal } from './terminal.js';
+import { maxRows, TextScreen } from './text-screen.js';
 
 /** How a text changes: `keep` characters stay, `removed` goes, `text` takes its place. */
 export interface TextEdit {
@@ -21,24 +21,24 @@ export class StreamText {
   #before = 0;
   #rows: string[] = [''];
   /** Undefined while what comes just follows what is there. */
-  #terminal: Terminal | undefined;
+  #screen: TextScreen | undefined;
 
   constructor(text = '') {
     this.#append(text);
   }
 
   write(chunk: string): TextEdit {
-    if (!this.#terminal && !control.test(chunk)) return this.#append(chunk);
-    const terminal = this.#terminal ?? new Terminal(this.#rows);
-    terminal.write(chunk);
-    const { rows, touched } = terminal.settle();
+    if (!this.#screen && !control.test(chunk)) return this.#append(chunk);
+    const screen = this.#screen ?? new TextScreen(this.#rows);
+    screen.write(chunk);
+    const { rows, touched } = screen.settle();
     const [removed, text] = [this.#rows, rows].map((all) => all.slice(touched).join('\n')) as [string, string];
     const same = sameStart(removed, text);
     const keep = this.#lengthBefore(touched) + same;
     this.#rows = [...rows];
     this.#forget();
-    terminal.forget();
-    this.#terminal = terminal.isAtEnd ? undefined : terminal;
+    screen.forget();
+    this.#screen = screen.isAtEnd ? undefined : screen;
     return { keep, removed: removed.slice(same), text: text.slice(same) };
   }
 
@@ -68,10 +68,10 @@ export class StreamText {
 /** A text of any program, as a terminal shows it, with its colours. */
 export function settle(text: string): string {
   if (!allButColours.test(text)) return text;
-  const terminal = new Terminal(['']);
-  terminal.write(text);
-  terminal.end();
-  return terminal.settle().rows.join('\n');
+  const screen = new TextScreen(['']);
+  screen.write(text);
+  screen.end();
+  return screen.settle().rows.join('\n');
 }
 
 /** How many characters two texts have in common at their beginning; no character is cut in two. */

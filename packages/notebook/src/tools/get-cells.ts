@@ -63,10 +63,13 @@ const frameCharacters = 150;
 /** The first of the cells, with all sources together in so many characters: of a long one the beginning, and where it goes on. */
 function fitSources(cells: readonly Cell[], maxCharacters: number): CellView[] {
   const sizes = cells.map(({ source }) => frameCharacters + JSON.stringify(toLines(source)).length);
-  let left = maxCharacters;
+  let [count, taken] = [0, 0];
   // A long one has a quarter at least: with less of each, an agent would read nothing but beginnings.
-  const first = sizes.findIndex((size) => (left -= Math.min(size, maxCharacters / 4)) < 0);
-  const count = first === -1 ? cells.length : first;
+  for (const size of sizes) {
+    taken += Math.min(size, maxCharacters / 4);
+    if (taken > maxCharacters) break;
+    count++;
+  }
   const shares = shareOut(sizes.slice(0, count), maxCharacters);
   return cells
     .slice(0, count)

@@ -41,8 +41,8 @@ def inherit(start):
         start(self)
     return start_in_context
 def hand_over(submit):
-    def submit_in_context(self, work, /, *args, **kwargs):
-        return submit(self, copy_context().run, work, *args, **kwargs)
+    def submit_in_context(self, *args, **kwargs):
+        return submit(self, copy_context().run, *args, **kwargs)
     return submit_in_context
 def before_first_cell(*_):
     app.shell.events.unregister("pre_run_cell", before_first_cell)
@@ -99,7 +99,7 @@ class Spec:
         if not spec.argv:
             raise CannotStart('the kernelspec "{}" in {} names no program. Install the kernel anew'.format(name, spec.resource_dir))
         self.name, self.display_name, self.language = name, spec.display_name, (spec.language or "").lower()
-        self.argv, self.environment, self.folder = spec.argv, spec.env or {}, spec.resource_dir
+        self.argv, self.environment, self.folder = _with_launch(spec.argv), spec.env or {}, spec.resource_dir
         self.by_message = getattr(spec, "interrupt_mode", "signal") == "message"
 
     def command(self, connection_file):
@@ -108,6 +108,14 @@ class Spec:
         # As Jupyter does: this Python, and not the first one on the path.
         own = {"python", "python3", "python%d.%d" % sys.version_info[:2]}
         return [sys.executable if command[0] in own else command[0], *command[1:]]
+
+
+def _with_launch(argv):
+    """A kernelspec of ipykernel begins as a Python of one's own does."""
+    for at in range(len(argv) - 1):
+        if argv[at : at + 2] == ["-m", "ipykernel_launcher"]:
+            return [*argv[:at], "-c", _LAUNCH, *argv[at + 2 :]]
+    return argv
 
 
 def no_ipykernel(python):

@@ -24,7 +24,7 @@ const unfinished = /\x1b(?:\[[0-9:;<=>?]{0,64}[ -/]{0,8}|[\]P^_X][^\x07\x1b]{0,4
 const colours = /\x1b\[([\d;:]*)m|[^\x1b]+/g;
 
 /** What a terminal shows: rows, and a cursor that writes into the last ones of them. Takes time in proportion to what is written. */
-export class Terminal {
+export class TextScreen {
   readonly #rows: (string | Row)[];
   #at: number;
   #column: number;
