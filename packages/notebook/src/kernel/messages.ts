@@ -1,6 +1,5 @@
 /** The messages between the kernel and its worker. */
-import { messageOf } from '@notebridge/kit/message-of';
-import { parseBoundedExactly } from './bounded-json.js';
+import { parseBounded } from './bounded-json.js';
 import type { Execution, Output } from './kernel.js';
 import type { ToolPackage } from './kernel-tools.js';
 import type { WrittenBounds } from './written-files.js';
@@ -97,22 +96,29 @@ export type SentReport = Sent<Report>;
 type Sent<R> = R extends { output: Output } ? WithText<R, 'output'> : R extends { result: Output } ? WithText<R, 'result'> : R;
 type WithText<R, Key extends keyof R> = { [K in keyof R]: K extends Key ? R[K] | string : R[K] };
 
+/** A report with what code shows as a value; `parse`: of its JSON. */
+export function withShown(sent: unknown, parse?: (text: string) => unknown): unknown {
+  if (!isRecord(sent)) return sent;
+  const { output, result } = sent;
+  if (typeof output === 'string') return { ...sent, output: parseShown(output, parse) };
+  return typeof result === 'string' ? { ...sent, result: parseShown(result, parse) } : sent;
+}
+
 /** Code in the worker may have forged a report: what does not look right is `undefined`. */
-export function parseReport(sent: unknown): Report | undefined {
-  if (!isRecord(sent)) return undefined;
-  const value = { ...sent };
-  for (const key of ['output', 'result']) if (typeof value[key] === 'string') value[key] = parseShown(value[key]);
+export function parseReport(value: unknown): Report | undefined {
+  if (!isRecord(value)) return undefined;
   const { type } = value;
   if (typeof type !== 'string' || !Object.hasOwn(checks, type) || isTooDeep(value)) return undefined;
   return checks[type as Report['type']](value) ? (value as Report) : undefined;
 }
 
-function parseShown(text: string): unknown {
+function parseShown(text: string, parse: ((text: string) => unknown) | undefined): unknown {
   try {
-    return parseBoundedExactly(text);
+    return parseBounded(text, parse);
   } catch (error) {
     // Its cell has to end all the same.
-    return { output_type: 'stream', name: 'stderr', text: `[An output could not be read: ${messageOf(error)}]\n` };
+    const why = error instanceof Error ? error.message : String(error);
+    return { output_type: 'stream', name: 'stderr', text: `[An output could not be read: ${why}]\n` };
   }
 }
 

@@ -21,11 +21,11 @@ interface GetCellsArguments {
 export const getCells = defineNotebookTool<GetCellsArguments>({
   name: 'get_cells',
   description:
-    'Reads cells of the notebook, by default all that fit; "next_cell_index" and "next_source_from" say where to go on. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',
+    'Reads cells, by default all that fit; "next_cell_index" and "next_source_from" say where to go on. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',
   properties: {
     cellIndexStart: { ...cellIndex, description: 'First cell to read. Default: the first.' },
     cellIndexEnd: { ...cellIndex, description: 'Last cell to read, itself included. Default: the last.' },
-    includeOutputs: { type: 'boolean', default: false, description: 'Whether to read the outputs of code cells too.' },
+    includeOutputs: { type: 'boolean', default: false, description: 'Reads the outputs of code cells too.' },
     cellId: { ...cellId, description: 'Reads this cell alone.' },
     sourceFrom: {
       type: 'integer',

@@ -1,5 +1,6 @@
 /** The life of one helper and its kernel: launched, ready, ended. A restart is a new one. */
-import { parseBounded, parseBoundedExactly } from '../bounded-json.js';
+import { parseJson } from '@notebridge/kit/exact-json';
+import { parseBounded } from '../bounded-json.js';
 import type { PendingExecution } from '../execution-queue.js';
 import { KernelError } from '../kernel-error.js';
 import type { KernelTools } from '../kernel-tools.js';
@@ -186,7 +187,7 @@ export class JupyterEngine implements Engine {
   }
 
   #takeMessage({ channel, messageType, parent, size, header }: Content, [part, ...more]: readonly Buffer[]): void {
-    const content = parseContent(part, showsData.has(String(messageType)) ? parseBoundedExactly : parseBounded);
+    const content = parseContent(part, showsData.has(String(messageType)) ? parseJson : undefined);
     const isOurs = parent === this.#run?.id;
     if (channel === 'stdin') {
       if (isOurs && messageType === 'input_request') void this.#run?.cell.takeQuestion(content, String(header));
@@ -239,9 +240,9 @@ export class JupyterEngine implements Engine {
 }
 
 /** What is no JSON object says nothing. Some kernels print NaN, which no JSON has. */
-function parseContent(part: Buffer | undefined, parse: (text: string) => unknown = parseBounded): Content {
+function parseContent(part: Buffer | undefined, parse?: (text: string) => unknown): Content {
   try {
-    const value = part && parse(part.toString('utf8'));
+    const value = part && parseBounded(part.toString('utf8'), parse);
     if (typeof value === 'object' && value !== null) return value as Content;
   } catch (error) {
     return { name: 'stderr', text: `[A message of the kernel could not be read: ${error instanceof Error ? error.message : error}]\n` };
