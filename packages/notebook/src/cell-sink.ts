@@ -1,20 +1,41 @@
 import type { Displays } from './displays.js';
 import type { Execution, Output } from './kernel/kernel.js';
+import type { LateOutputs } from './late-outputs.js';
 import type { NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
 import type { Job, RunResult } from './run-queue.js';
 
-/** Writes what a run gives into its cell, as long as the cell is there. */
-export function createCellSink(document: NotebookDocument, displays: Displays, { cellId, options: { by, onOutput } }: Job) {
+export interface CellSinkOptions {
+  document: NotebookDocument;
+  displays: Displays;
+  late: LateOutputs;
+  job: Job;
+}
+
+/** Writes what a run gives into its cell, as long as the cell is there, and after the run as long as it is open for that. */
+export function createCellSink({ document, displays, late, job }: CellSinkOptions) {
+  const { id, cellId, options } = job;
+  const { by } = options;
   let outputs: readonly Output[] = [];
   let clearsWithNext = false;
+  let hasEnded = false;
   const write = (change: () => void): void => {
+    if (hasEnded) return late.write({ id, cellId, by }, change);
     if (document.find(cellId)?.type !== 'code') return;
     change();
     outputs = document.find(cellId)?.outputs ?? outputs;
   };
+  /** A kernel keeps what hears its last thousand runs: it shall not keep their outputs. */
+  const end = (): readonly Output[] => {
+    const given = outputs;
+    [hasEnded, outputs] = [true, []];
+    return given;
+  };
   return {
-    begin: () => write(() => document.clear(cellId, { by })),
+    begin(): void {
+      late.end(cellId);
+      write(() => document.clear(cellId, { by }));
+    },
     put(output: Output, displayId?: string): void {
       write(() => {
         if (clearsWithNext) document.setOutputs(cellId, [], { by });
@@ -24,9 +45,14 @@ export function createCellSink(document: NotebookDocument, displays: Displays, {
         // What is beyond the limits is not there to be shown anew.
         if (displayId !== undefined && (document.find(cellId)?.outputs.length ?? 0) > count) displays.remember(displayId, cellId);
       });
-      onOutput?.(output);
+      if (!hasEnded) options.onOutput?.(output);
     },
-    update: (displayId: string, output: Output) => write(() => displays.update(displayId, output, by)),
+    update(displayId: string, output: Output): void {
+      const change = () => displays.update(displayId, output, by);
+      // It may stand in any cell.
+      if (hasEnded) change();
+      else write(change);
+    },
     clear(wait: boolean): void {
       clearsWithNext = wait;
       if (!wait) write(() => document.setOutputs(cellId, [], { by }));
@@ -37,8 +63,10 @@ export function createCellSink(document: NotebookDocument, displays: Displays, {
         document.finishOutputs(cellId, { by });
         document.setExecutionCount(cellId, count, { by });
       });
-      if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', outputs);
-      return { status, executionCount: count, outputs };
+      const given = end();
+      if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', given);
+      late.open({ id, cellId, by });
+      return { status, executionCount: count, outputs: given };
     },
     /** What the kernel says is shown in the cell too: a person sees no tool results. */
     fail(error: NotebookError): NotebookError {
@@ -49,6 +77,7 @@ export function createCellSink(document: NotebookDocument, displays: Displays, {
           document.appendOutput(cellId, shown, { by });
           document.finishOutputs(cellId, { by });
         });
+      end();
       return error;
     },
   };

@@ -161,7 +161,7 @@ describe('a session', () => {
     expect(session.document.get('c0').cell.outputs).toMatchObject([{ text: 'a\n' }, { output_type: 'error', ename: 'KernelError' }]);
     await expect(session.run('c1', { by: bot })).rejects.toMatchObject({
       code: 'kernel_dead',
-      message: expect.stringContaining('restart it'),
+      message: expect.stringContaining('restart_kernel'),
     });
     await session.restart({ by: ann });
     expect(await session.run('c1', { by: bot })).toMatchObject({ status: 'ok', executionCount: 1 });

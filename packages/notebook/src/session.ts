@@ -8,6 +8,8 @@ import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js
 import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
+import { whenAborted } from './kernel/within.js';
+import { LateOutputs } from './late-outputs.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
@@ -62,6 +64,7 @@ export class NotebookSession {
   /** Undefined of a kernel that never has any. */
   readonly widgets: WidgetModels | undefined;
   readonly #displays: Displays;
+  readonly #late: LateOutputs;
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
   readonly #stopListening: (() => void)[];
@@ -80,6 +83,7 @@ export class NotebookSession {
     this.journal = new Journal(document, journal);
     this.#readOnly = readOnly;
     this.#displays = new Displays(document);
+    this.#late = new LateOutputs(document);
     this.widgets = kernel.comms && new WidgetModels(kernel.comms);
     this.questions = new InputQuestions((event) => this.#listeners.emit(event));
     this.#queue = new RunQueue({
@@ -95,7 +99,7 @@ export class NotebookSession {
       document.onChange((event) => this.#dropDeleted(event)),
       kernel.onState((state) => {
         const { info, layers } = kernel;
-        if (state === 'starting') this.#displays.forget();
+        if (state === 'starting') for (const each of [this.#displays, this.#late]) each.forget();
         if (state === 'starting' || state === 'dead') this.widgets?.clear();
         this.#listeners.emit({ type: 'kernel', state, info: { ...info }, ...(layers ? { layers } : {}) });
       }),
@@ -203,6 +207,7 @@ export class NotebookSession {
     this.#assertOpen();
     this.#queue.drop(notRun(`${by.name} restarted the kernel`));
     this.#queue.stopRunning();
+    this.#late.forget();
     this.#listeners.emit({ type: 'restarted', by });
     if (!this.#started) return this.start();
     this.#started = this.kernel.restart();
@@ -250,6 +255,7 @@ export class NotebookSession {
     this.#queue.drop(() => new NotebookError('closed', 'The notebook was closed before the cell ran.'));
     this.#queue.stopRunning();
     for (const stop of this.#stopListening) stop();
+    this.#late.close();
     this.questions.close();
     this.runs.close();
     this.journal.close();
@@ -259,7 +265,7 @@ export class NotebookSession {
 
   async #execute(job: Job): Promise<RunResult> {
     const { options } = job;
-    const sink = createCellSink(this.document, this.#displays, job);
+    const sink = createCellSink({ document: this.document, displays: this.#displays, late: this.#late, job });
     const ended = new AbortController();
     const given = options.asker ?? (options.by.kind === 'person' ? this.questions.askerFor(toRun(job)) : undefined);
     const heard: ExecuteOptions = {
@@ -273,8 +279,7 @@ export class NotebookSession {
     try {
       // Its cell has its first outputs already.
       if (job.follow) return sink.finish(await job.follow(heard));
-      if (this.#started && this.kernel.state === 'dead')
-        throw new NotebookError('kernel_dead', 'The kernel has died; restart it. Its variables are gone.');
+      this.assertKernel();
       // A kernel may take its time to start: who stops the run meanwhile does not wait for it.
       await Promise.race([this.start(), whenAborted(job.stop.signal)]);
       if (job.stop.signal.aborted) throw notRun('it was stopped')(job);
@@ -325,6 +330,12 @@ export class NotebookSession {
       });
   }
 
+  /** Throws `kernel_dead` where nothing can run until the kernel is restarted. */
+  assertKernel(): void {
+    if (this.#started && this.kernel.state === 'dead')
+      throw new NotebookError('kernel_dead', 'The kernel has died, and its variables are gone. Call restart_kernel.');
+  }
+
   #assertOpen(): void {
     if (this.#isClosed) throw new NotebookError('closed', 'The notebook session is closed.');
   }
@@ -333,11 +344,4 @@ export class NotebookSession {
 /** Joins a document and a kernel. The kernel starts with the first run, or with `start()`. */
 export function createNotebookSession(options: SessionOptions): NotebookSession {
   return new NotebookSession(options);
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

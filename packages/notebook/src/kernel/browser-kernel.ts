@@ -1,6 +1,6 @@
 /** Python in a Worker of this page. */
 import type { KernelWorker, OpenWorker } from './kernel-worker.js';
-import type { StartCommand } from './messages.js';
+import { type StartCommand, withShown } from './messages.js';
 import { PyodideKernel, type PyodideKernelOptions } from './pyodide-kernel.js';
 import { createSender, createSignals } from './shared-signals.js';
 
@@ -28,7 +28,7 @@ function openBrowserWorker(options: BrowserKernelOptions): OpenWorker {
     const worker = new Worker(workerUrl, { type: 'module', name: 'notebridge-kernel' });
     const signals = createSignals();
     const sender = createSender(signals);
-    worker.onmessage = (event) => onReport(event.data);
+    worker.onmessage = (event) => onReport(withShown(event.data));
     // Loading failed, or an error that the worker did not keep to itself.
     worker.onerror = (event) => onExit(event.message || `the worker "${workerUrl.href}" could not be loaded`);
     const start: StartCommand = {

@@ -2,7 +2,7 @@ import type { ExecuteOptions, Execution, InputQuestion, Output } from './kernel.
 import type { CodeAsker } from './kernel-tools.js';
 import type { Report } from './messages.js';
 
-/** One cell's run, from the queue to its end. Ends once; what comes later is nobody's. */
+/** One cell's run, from the queue to its end, which comes once. Output may come later. */
 export class PendingExecution {
   readonly source: string;
   readonly ended: Promise<Execution>;

@@ -54,6 +54,7 @@ export interface InputQuestion {
   readonly password: boolean;
 }
 
+/** Outputs, updates and clearings may come after the execution has ended: from threads, tasks and callbacks that its code has begun. */
 export interface ExecuteOptions {
   /** `displayId` where the code gave one: the name under which it may show the output anew. */
   onOutput: (output: Output, displayId?: string) => void;

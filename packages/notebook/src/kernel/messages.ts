@@ -1,4 +1,5 @@
 /** The messages between the kernel and its worker. */
+import { parseBounded } from './bounded-json.js';
 import type { Execution, Output } from './kernel.js';
 import type { ToolPackage } from './kernel-tools.js';
 import type { WrittenBounds } from './written-files.js';
@@ -56,7 +57,7 @@ export type ToolCommand =
   /** A line of progress or log of the call with this id, then its answer: both JSON, as the host was given it. */
   | { type: 'toolEvent' | 'toolAnswer'; id: number; text: string };
 
-/** `count` is the execution count of the cell, which also distinguishes executions of one worker. */
+/** `count` is the execution count of the cell, which also distinguishes executions of one worker. Output may come behind the `done` of its cell. */
 export type Report =
   /** `hardened` is missing where that layer is not active. `slowStart`: why Python did not begin with the memory of its snapshot. */
   | { type: 'ready'; version: string; hardened?: Hardened; slowStart?: string }
@@ -90,12 +91,35 @@ export type ToolReport =
   /** One event was taken. */
   | { type: 'toolHeard'; id: number };
 
+/** As the worker sends it: what code shows is JSON still, so that numbers keep their digits until the host reads them. */
+export type SentReport = Sent<Report>;
+type Sent<R> = R extends { output: Output } ? WithText<R, 'output'> : R extends { result: Output } ? WithText<R, 'result'> : R;
+type WithText<R, Key extends keyof R> = { [K in keyof R]: K extends Key ? R[K] | string : R[K] };
+
+/** A report with what code shows as a value; `parse`: of its JSON. */
+export function withShown(sent: unknown, parse?: (text: string) => unknown): unknown {
+  if (!isRecord(sent)) return sent;
+  const { output, result } = sent;
+  if (typeof output === 'string') return { ...sent, output: parseShown(output, parse) };
+  return typeof result === 'string' ? { ...sent, result: parseShown(result, parse) } : sent;
+}
+
 /** Code in the worker may have forged a report: what does not look right is `undefined`. */
 export function parseReport(value: unknown): Report | undefined {
   if (!isRecord(value)) return undefined;
   const { type } = value;
   if (typeof type !== 'string' || !Object.hasOwn(checks, type) || isTooDeep(value)) return undefined;
   return checks[type as Report['type']](value) ? (value as Report) : undefined;
+}
+
+function parseShown(text: string, parse: ((text: string) => unknown) | undefined): unknown {
+  try {
+    return parseBounded(text, parse);
+  } catch (error) {
+    // Its cell has to end all the same.
+    const why = error instanceof Error ? error.message : String(error);
+    return { output_type: 'stream', name: 'stderr', text: `[An output could not be read: ${why}]\n` };
+  }
 }
 
 type Fields = { [key: string]: unknown };

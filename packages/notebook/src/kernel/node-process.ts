@@ -2,13 +2,14 @@ import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { parseJson } from '@notebridge/kit/exact-json';
 import { type OpenedSandbox, openSandbox } from '../sandbox/sandbox.js';
 import type { SandboxMode, SandboxSpec } from '../sandbox/spec.js';
 import { keepEnd, startProgram } from '../sandbox/start-program.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';
 import type { Layer } from './layers.js';
 import { toLine, withBytes } from './line-bytes.js';
-import type { StartCommand } from './messages.js';
+import { type StartCommand, withShown } from './messages.js';
 import { neighboursLayer, runtimeLayer } from './node-layers.js';
 import { readLines } from './read-lines.js';
 import { within } from './within.js';
@@ -191,7 +192,7 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
   child.stdin.on('error', () => {});
   readLines(
     child.stdout,
-    (report) => onReport(withBytes(report)),
+    (report) => onReport(withShown(withBytes(report), parseJson)),
     (reason) => giveUp(child, { onExit }, reason),
   );
   return new Promise((resolve) => {

@@ -8,6 +8,7 @@ import type { OpenWorker } from './kernel-worker.js';
 import type { Layer } from './layers.js';
 import type { Report } from './messages.js';
 import { type Engine, type EngineEvents, QueuedKernel, type QueueOptions } from './queued-kernel.js';
+import { RecentRuns } from './recent-runs.js';
 import { openToolCalls, type ToolCalls } from './tool-calls.js';
 import { within } from './within.js';
 import { parseWritten, type Written, type WrittenBounds } from './written-files.js';
@@ -88,6 +89,8 @@ class PyodideEngine implements Engine {
   readonly #hostCalls: HostCalls;
   readonly #completions = new Map<number, (found: Found) => void>();
   readonly #written = new Map<number, (report: WrittenReport | undefined) => void>();
+  /** By their counts. */
+  readonly #cells = new RecentRuns<number, PendingExecution>();
   #current: PendingExecution | undefined;
   #count = 0;
   #lastId = 0;
@@ -120,6 +123,7 @@ class PyodideEngine implements Engine {
   run(execution: PendingExecution): void {
     this.#current = execution;
     execution.count = ++this.#count;
+    this.#cells.add(execution.count, execution);
     this.#interpreter.worker.send({ type: 'execute', count: execution.count, source: execution.source });
   }
 
@@ -162,8 +166,9 @@ class PyodideEngine implements Engine {
     if (report.type === 'completions') this.#completions.get(report.id)?.(report);
     if (report.type === 'written') this.#written.get(report.id)?.(report);
     const execution = this.#current;
-    // Output of a task that outlived its cell, while nothing runs, is nobody's.
-    if (execution && 'count' in report && report.count === execution.count) execution.take(report);
+    // A task that outlives its cell shows what it shows there.
+    if (report.type === 'output' || report.type === 'clear') this.#cells.get(report.count)?.take(report);
+    else if (report.type === 'done' && report.count === execution?.count) execution.take(report);
     if ('characters' in report) this.#interpreter.worker.acknowledge(report.characters);
     if (report.type !== 'done' || report.count !== execution?.count) return;
     this.#current = undefined;

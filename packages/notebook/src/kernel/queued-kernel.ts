@@ -205,7 +205,8 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
     void this.#takeEngine()?.end();
     this.#started = undefined;
     this.#deathReason = reason;
-    const doing = code === 'kernel_died' ? `Running a cell: the kernel died (${reason}), its variables are gone. Restart it` : reason;
+    const doing =
+      code === 'kernel_died' ? `Running a cell: the kernel died (${reason}), its variables are gone. Restart it: restart_kernel` : reason;
     const error = new KernelError(code, doing);
     this.#endAll((execution) => execution.fail(error));
     this.#setState('dead');

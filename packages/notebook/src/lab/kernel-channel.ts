@@ -10,6 +10,11 @@ import {
   printKernelMessage,
 } from './kernel-message.js';
 
+export interface ChannelOptions {
+  session: string;
+  parse?: ((text: string) => unknown) | undefined;
+}
+
 /** The socket to one kernel of the server, as long as both live. */
 export class KernelChannel {
   readonly kernelId: string;
@@ -20,14 +25,14 @@ export class KernelChannel {
   readonly #isBinary: boolean;
   readonly #messages = new Listeners<KernelMessage>();
 
-  private constructor(kernelId: string, socket: WebSocket, session: string) {
+  private constructor(kernelId: string, socket: WebSocket, { session, parse }: ChannelOptions) {
     this.kernelId = kernelId;
     this.#socket = socket;
     this.#session = session;
     this.#isBinary = socket.protocol === binaryProtocol;
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('message', (data: Buffer, isBinary) => {
-      const message = parseKernelMessage(data, isBinary);
+      const message = parseKernelMessage(data, isBinary, parse);
       if (message) this.#messages.emit(message);
     });
     socket.resume();
@@ -35,14 +40,14 @@ export class KernelChannel {
 
   /**
    * `session`: a UUID of the client's own. A second socket with the same one closes the first, and receives what came while there was
-   * none. Rejects as `JupyterServer.connect` does.
+   * none. `parse`: of JSON; default: that of JavaScript. Rejects as `JupyterServer.connect` does.
    */
-  static async open(server: JupyterServer, kernelId: string, session: string): Promise<KernelChannel> {
+  static async open(server: JupyterServer, kernelId: string, options: ChannelOptions): Promise<KernelChannel> {
     const socket = await server.connect(`api/kernels/${encodeURIComponent(kernelId)}/channels`, {
-      query: { session_id: session },
+      query: { session_id: options.session },
       protocols: [binaryProtocol],
     });
-    return new KernelChannel(kernelId, socket, session);
+    return new KernelChannel(kernelId, socket, options);
   }
 
   get isOpen(): boolean {

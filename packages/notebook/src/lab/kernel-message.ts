@@ -52,9 +52,13 @@ export function printKernelMessage(message: JsonObject, isBinary: boolean): stri
 }
 
 /** Undefined for what is no message. Binary buffers, which widgets use, are left out. */
-export function parseKernelMessage(data: Buffer, isBinary: boolean): KernelMessage | undefined {
+export function parseKernelMessage(
+  data: Buffer,
+  isBinary: boolean,
+  parse: (text: string) => unknown = JSON.parse,
+): KernelMessage | undefined {
   try {
-    return isBinary ? parseBinary(data) : toMessage(JSON.parse(data.toString('utf8')));
+    return isBinary ? parseBinary(data, parse) : toMessage(parse(data.toString('utf8')));
   } catch {
     return undefined;
   }
@@ -71,12 +75,12 @@ export function tellsOfCells({ parentType, parentSession }: KernelMessage, sessi
 /** Requests by which code runs in a kernel: cells, and what widgets send. */
 const runsCode: ReadonlySet<string> = new Set(['execute_request', 'comm_open', 'comm_msg', 'comm_close']);
 
-function parseBinary(data: Buffer): KernelMessage | undefined {
+function parseBinary(data: Buffer, parse: (text: string) => unknown): KernelMessage | undefined {
   const count = Number(data.readBigUInt64LE(0));
   if (count < 6 || count > data.length / 8) return undefined;
   const offsets = Array.from({ length: count }, (_, index) => Number(data.readBigUInt64LE(8 * (index + 1))));
   const text = (part: number) => data.toString('utf8', offsets[part], offsets[part + 1]);
-  const [header, parent_header, metadata, content] = [1, 2, 3, 4].map((part) => JSON.parse(text(part)));
+  const [header, parent_header, metadata, content] = [1, 2, 3, 4].map((part) => parse(text(part)));
   return toMessage({ channel: text(0), header, parent_header, metadata, content });
 }
 

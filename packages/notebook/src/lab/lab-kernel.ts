@@ -24,6 +24,8 @@ export interface LabKernelOptions {
   path: () => string;
   /** What the server would start for the notebook. */
   spec: KernelSpec;
+  /** Of JSON. Default: that of JavaScript, which rounds long numbers. */
+  parse?: ((text: string) => unknown) | undefined;
   /** Each time a cell is sent, and when it has begun. */
   onSent?: ((cell: SentCell) => void) | undefined;
 }
@@ -191,7 +193,7 @@ export class LabKernel implements Kernel {
     if (isNew) this.#ownSessionId = session.id;
     if (session.kernelId !== this.#client.kernelId) this.#client = { kernelId: session.kernelId, id: randomUUID() };
     this.#session = session;
-    const channel = await KernelChannel.open(server, session.kernelId, this.#client.id);
+    const channel = await KernelChannel.open(server, session.kernelId, { session: this.#client.id, parse: this.#options.parse });
     this.#channel = channel;
     channel.onMessage((message) => this.#take(message));
     void channel.closed.then(() => this.#onClosed(channel));
@@ -237,7 +239,7 @@ export class LabKernel implements Kernel {
     if (type === 'shutdown_reply' && channel === 'iopub' && !this.#isRestarting) this.#takeEnd(content.restart === true);
     if (this.#requests.take(message)) return;
     const execution = this.#running.ofMessage(parentId);
-    if (!execution) return;
+    if (!execution || execution.hasEnded) return void execution?.take(message);
     if (channel === 'stdin' && type === 'input_request') return void this.#answerInput(execution, content);
     const { hasBegun } = execution;
     if (execution.take(message) === 'aborted') return this.#send(execution);

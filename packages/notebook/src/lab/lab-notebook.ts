@@ -1,3 +1,4 @@
+import { parseJson } from '@notebridge/kit/exact-json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { NotebookError } from '../model/errors.js';
 import { createImageScaler } from '../outputs/scale-image.js';
@@ -55,7 +56,9 @@ export class LabNotebook {
       const { id, cellId, by, startedAt = Date.now() } = running;
       keeper?.keep({ name: this.session.runs.nameOf(id), cellId, by, startedAt, sent });
     };
-    this.#kernel = new LabKernel({ server, path: () => source.path, spec, onSent });
+    // A shared document holds numbers as Lab does, which rounds them.
+    const parse = source.isLive ? undefined : parseJson;
+    this.#kernel = new LabKernel({ server, path: () => source.path, spec, parse, onSent });
     this.session = createNotebookSession({ document: source.document, kernel: this.#kernel, title: source.path });
     const onFault = (error: unknown) =>
       logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });

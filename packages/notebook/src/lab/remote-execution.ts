@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { ExecuteOptions, Execution, Output } from '../kernel/kernel.js';
 import type { KernelMessage } from './kernel-message.js';
 
-/** One cell's run in a kernel that others use too. Ends once; what comes later is nobody's. */
+/** One cell's run in a kernel that others use too. It ends once, and output may come later. */
 export class RemoteExecution {
   readonly source: string;
   readonly ended: Promise<Execution>;
@@ -16,6 +16,7 @@ export class RemoteExecution {
   #count = 0;
   #reply: Execution['status'] | 'aborted' | undefined;
   #isIdle = false;
+  #hasEnded = false;
   #listenerError: { error: unknown } | undefined;
 
   constructor(source: string, options: ExecuteOptions) {
@@ -41,6 +42,10 @@ export class RemoteExecution {
     };
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /** What the code is answered; undefined refuses it. */
   async answer({ prompt, password }: JsonObject): Promise<{ value: string } | 'ended' | undefined> {
     const end = new AbortController();
@@ -54,6 +59,10 @@ export class RemoteExecution {
 
   /** `aborted`: an error in another's cell emptied the kernel's queue before this one ran. */
   take(message: KernelMessage): 'aborted' | undefined {
+    if (this.#hasEnded) {
+      if (message.channel === 'iopub') this.#deliver(message);
+      return undefined;
+    }
     if (message.channel === 'shell') this.#takeReply(message.content);
     else if (message.type === 'status') this.#isIdle ||= message.content.execution_state === 'idle';
     else this.#deliver(message);
@@ -68,11 +77,13 @@ export class RemoteExecution {
   }
 
   end(status: Execution['status']): void {
+    this.#hasEnded = true;
     if (this.#listenerError) this.#settle.reject(this.#listenerError.error);
     else this.#settle.resolve({ status, executionCount: this.#count });
   }
 
   fail(error: unknown): void {
+    this.#hasEnded = true;
     this.#settle.reject(error);
   }
 

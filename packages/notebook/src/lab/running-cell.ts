@@ -1,3 +1,4 @@
+import { RecentRuns } from '../kernel/recent-runs.js';
 import type { RemoteExecution } from './remote-execution.js';
 import type { SentCell } from './sent-cell.js';
 import { watchExecution } from './watch-execution.js';
@@ -13,6 +14,8 @@ export interface RunningCellOptions {
 export class RunningCell {
   readonly #options: RunningCellOptions;
   #running: { messageId: string; execution: RemoteExecution } | undefined;
+  /** By their messages: what threads and tasks show later belongs to the cell that began them. */
+  readonly #cells = new RecentRuns<string, RemoteExecution>();
 
   constructor(options: RunningCellOptions) {
     this.#options = options;
@@ -22,14 +25,15 @@ export class RunningCell {
     return this.#running?.execution;
   }
 
-  /** That of the message to which an answer belongs. */
+  /** That of the message to which an answer belongs; it may have ended. */
   ofMessage(parentId: string): RemoteExecution | undefined {
-    return this.#running?.messageId === parentId ? this.#running.execution : undefined;
+    return this.#cells.get(parentId);
   }
 
   /** It is there until it ends. */
   set({ messageId }: Pick<SentCell, 'messageId'>, execution: RemoteExecution): void {
     this.#running = { messageId, execution };
+    this.#cells.add(messageId, execution);
     const forget = (): void => {
       if (this.#running?.execution === execution) this.#running = undefined;
     };

@@ -47,7 +47,7 @@ export class StoredNotebook implements NotebookSource {
     this.#options = options;
     this.#synced = new SyncedNotebook(createDocument(notebook));
     this.#stamp = stamp;
-    this.#stopListening = this.document.onChange(() => this.#saveSoon());
+    this.#stopListening = this.document.onChange(({ change: { op } }) => this.#saveSoon(op.type === 'editOutputs'));
   }
 
   /** Rejects with `no_notebook`, `bad_notebook`, or as `JupyterServer` does. */
@@ -75,7 +75,7 @@ export class StoredNotebook implements NotebookSource {
   setRunning(_cellId: string, isRunning: boolean): void {
     this.#running += isRunning ? 1 : -1;
     // The cell that runs may be new.
-    this.#saveSoon();
+    this.#saveSoon(false);
   }
 
   async close(): Promise<void> {
@@ -132,8 +132,9 @@ export class StoredNotebook implements NotebookSource {
     return cellChanges(notebook, now.notebook);
   }
 
-  #saveSoon(): void {
-    if (this.#running === 0 || this.#synced.isFollowing) return;
+  /** What agents write is saved by their calls; outputs come at any time. */
+  #saveSoon(isOutput: boolean): void {
+    if (this.#synced.isFollowing || (this.#running === 0 && !isOutput)) return;
     this.#timer ??= setTimeout(() => {
       this.settle().catch((error: unknown) => this.#options.logger?.warn('The notebook was not saved.', { error: messageOf(error) }));
     }, saveWhileRunningMs);

@@ -162,10 +162,15 @@ describe('outputs of a document', () => {
     ['a shorter line over a longer one', ['long line\rshort'], 'shortline'],
     ['a carriage return at the end of a chunk', ['abc\r', 'd'], 'dbc'],
     ['Windows line ends', ['a\r\nb\r\n'], 'a\nb\n'],
-    ['backspaces', ['abc\b\bX', '\b'], 'a'],
+    ['backspaces', ['abc\b\bX', '\bY'], 'aYc'],
+    ['a line that is erased', ['loading data', '\r\x1b[', 'Kdone\n'], 'done\n'],
+    ['a screen that is cleared', ['one\ntwo\n', '\x1b[H\x1b[2J', 'three'], 'three'],
+    ['colours, each row for itself', ['\x1b[1;31mred\n', 'too\x1b[0m plain'], '\x1b[1;31mred\x1b[0m\n\x1b[1;31mtoo\x1b[0m plain'],
+    ['a coloured bar', ['\x1b[32m50%\x1b[0m |##  |', '\r\x1b[32m99%\x1b[0m |####|'], '\x1b[32m99%\x1b[0m |####|'],
+    ['bars of tqdm, one within the other', ['\rA 0%', '\n', '\rB 0%', '\x1b[A', '\rA 1%', '\n', '\rB 1%', '\x1b[A'], 'A 1%\nB 1%'],
     ['a backspace at the start of a line', ['a\n\bb'], 'a\nb'],
     ['a line break in the middle of a line that is rewritten', ['abc\rX\nY'], 'Xbc\nY'],
-  ])('show %s as JupyterLab does', (_, chunks, text) => {
+  ])('show %s as a terminal does', { tags: ['P-671'] }, (_, chunks, text) => {
     const document = documentOf('a');
     for (const chunk of chunks) print(document, chunk);
     expect(textOf(document.get('c0').cell.outputs[0])).toBe(text);

@@ -2,7 +2,7 @@ import { appendAll } from '@notebridge/kit/long-lists';
 import type { DisplayDataOutput, ExecuteResultOutput, Output } from '../kernel/kernel.js';
 import { defaultOutputLimits, fitBundle, fitError, LeftOut, type OutputLimits, valueBytes } from './output-budget.js';
 import { sortTop } from './outputs.js';
-import { StreamText } from './stream-text.js';
+import { StreamText, settle } from './stream-text.js';
 import { cutToBytes, toText, utf8Length } from './text.js';
 
 /** A change of a cell's list of outputs that needs no knowledge of how it came about: a viewer applies it as it is. */
@@ -28,7 +28,8 @@ export class OutputLog {
   #streamBytes = 0;
   #richBytes = 0;
   #open: OpenStream | undefined;
-  #leftOut: { record: LeftOut; noteIndex: number } | undefined;
+  /** `isTold`: the note says all of it. `tailIndex`: where the end of it stands. */
+  #leftOut: { record: LeftOut; noteIndex: number; tailIndex?: number; isTold: boolean } | undefined;
 
   constructor(outputs: readonly Output[], limits: OutputLimits = {}) {
     this.#limits = { ...defaultOutputLimits, ...limits };
@@ -74,15 +75,21 @@ export class OutputLog {
     return edits;
   }
 
-  /** At the end of a run: the note gets its totals, and the last lines of what was left out follow. */
+  /**
+   * At the end of a run, and when more has come after it: the note gets its totals, and the last lines of what was left out follow, in one
+   * place for all of it.
+   */
   finish(): OutputEdit[] {
-    if (!this.#leftOut) return [];
-    const { record, noteIndex } = this.#leftOut;
+    const leftOut = this.#leftOut;
+    if (!leftOut || leftOut.isTold) return [];
+    leftOut.isTold = true;
+    const { record, noteIndex, tailIndex } = leftOut;
     const edits: OutputEdit[] = [{ type: 'setOutput', index: noteIndex, output: note(record.note(this.#limits)) }];
-    if (record.tail !== '') edits.push(this.#add(stream('stdout', `[The last lines of it:]\n${new StreamText().write(record.tail).text}`)));
-    this.#open = undefined;
-    this.#leftOut = undefined;
-    return edits;
+    if (record.tail === '') return edits;
+    const tail = stream('stdout', `[The last lines of it:]\n${settle(record.tail)}`);
+    if (tailIndex !== undefined) return [...edits, { type: 'setOutput', index: tailIndex, output: tail }];
+    leftOut.tailIndex = this.#count;
+    return [...edits, this.#add(tail)];
   }
 
   #appendText(name: string, text: string): OutputEdit[] {
@@ -131,13 +138,14 @@ export class OutputLog {
   /** The first time a note is added; later ones only count, and `finish` writes the totals. */
   #leaveOut(record: (leftOut: LeftOut) => void): OutputEdit[] {
     if (this.#leftOut) {
+      this.#leftOut.isTold = false;
       record(this.#leftOut.record);
       return [];
     }
     const leftOut = new LeftOut();
     record(leftOut);
     const edit = this.#add(note(leftOut.note(this.#limits)));
-    this.#leftOut = { record: leftOut, noteIndex: this.#count - 1 };
+    this.#leftOut = { record: leftOut, noteIndex: this.#count - 1, isTold: false };
     return [edit];
   }
 }

@@ -1,3 +1,5 @@
+import { maxRows, TextScreen } from './text-screen.js';
+
 /** How a text changes: `keep` characters stay, `removed` goes, `text` takes its place. */
 export interface TextEdit {
   keep: number;
@@ -5,60 +7,79 @@ export interface TextEdit {
   text: string;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const control = /[\x1b\r\b\x07]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const allButColours = /[\r\b\x07]|\x1b(?!\[[\d;:]{0,64}m)/;
+
 /**
- * The text of one stream output while it grows. Carriage returns and backspaces work as in JupyterLab: what is written after
- * them overwrites. Only the last line can change, so it is kept apart and the text before it is never looked at again.
+ * The text of one stream output while it grows, as a terminal shows it: what was written over is gone, colours stay. Only its last rows can
+ * change, so the text before them is never looked at again.
  */
 export class StreamText {
-  /** Characters before the last line. */
-  #lineStart: number;
-  #line: string;
-  /** Where the next character goes, in the last line. */
-  #cursor: number;
+  /** Characters before the rows. */
+  #before = 0;
+  #rows: string[] = [''];
+  /** Undefined while what comes just follows what is there. */
+  #screen: TextScreen | undefined;
 
   constructor(text = '') {
-    this.#lineStart = text.lastIndexOf('\n') + 1;
-    this.#line = text.slice(this.#lineStart);
-    this.#cursor = this.#line.length;
+    this.#append(text);
   }
 
   write(chunk: string): TextEdit {
-    if (this.#cursor === this.#line.length && !/[\r\b]/.test(chunk)) return this.#append(chunk);
-    const keep = this.#lineStart;
-    const removed = this.#line;
-    const done: string[] = [];
-    // Plain runs and the characters that move the cursor, in turn.
-    for (const [part] of chunk.matchAll(/[^\n\r\b]+|[\n\r\b]/g)) this.#put(part, done);
-    return { keep, removed, text: done.join('') + this.#line };
+    if (!this.#screen && !control.test(chunk)) return this.#append(chunk);
+    const screen = this.#screen ?? new TextScreen(this.#rows);
+    screen.write(chunk);
+    const { rows, touched } = screen.settle();
+    const [removed, text] = [this.#rows, rows].map((all) => all.slice(touched).join('\n')) as [string, string];
+    const same = sameStart(removed, text);
+    const keep = this.#lengthBefore(touched) + same;
+    this.#rows = [...rows];
+    this.#forget();
+    screen.forget();
+    this.#screen = screen.isAtEnd ? undefined : screen;
+    return { keep, removed: removed.slice(same), text: text.slice(same) };
   }
 
-  #append(chunk: string): TextEdit {
-    const keep = this.#lineStart + this.#line.length;
-    const lastBreak = chunk.lastIndexOf('\n');
-    if (lastBreak === -1) this.#line += chunk;
-    else {
-      this.#lineStart = keep + lastBreak + 1;
-      this.#line = chunk.slice(lastBreak + 1);
-    }
-    this.#cursor = this.#line.length;
-    return { keep, removed: '', text: chunk };
+  #append(text: string): TextEdit {
+    const last = this.#rows.length - 1;
+    const keep = this.#lengthBefore(last) + (this.#rows[last]?.length ?? 0);
+    const [first = '', ...more] = text.split('\n');
+    this.#rows[last] += first;
+    this.#rows = this.#rows.concat(more);
+    this.#forget();
+    return { keep, removed: '', text };
   }
 
-  #put(part: string, done: string[]): void {
-    const [line, at] = [this.#line, this.#cursor];
-    if (part === '\r') this.#cursor = 0;
-    else if (part === '\n') {
-      done.push(`${line}\n`);
-      this.#lineStart += line.length + 1;
-      this.#line = '';
-      this.#cursor = 0;
-    } else if (part === '\b') {
-      if (at === 0) return;
-      this.#line = line.slice(0, at - 1) + line.slice(at + 1);
-      this.#cursor = at - 1;
-    } else {
-      this.#line = line.slice(0, at) + part + line.slice(at + part.length);
-      this.#cursor = at + part.length;
-    }
+  #lengthBefore(row: number): number {
+    let length = this.#before;
+    for (let at = 0; at < row; at++) length += (this.#rows[at]?.length ?? 0) + 1;
+    return length;
   }
+
+  #forget(): void {
+    const gone = Math.max(0, this.#rows.length - maxRows);
+    this.#before = this.#lengthBefore(gone);
+    this.#rows = this.#rows.slice(gone);
+  }
+}
+
+/** A text of any program, as a terminal shows it, with its colours. */
+export function settle(text: string): string {
+  if (!allButColours.test(text)) return text;
+  const screen = new TextScreen(['']);
+  screen.write(text);
+  screen.end();
+  return screen.settle().rows.join('\n');
+}
+
+/** How many characters two texts have in common at their beginning; no character is cut in two. */
+function sameStart(before: string, after: string): number {
+  if (after.startsWith(before)) return before.length;
+  const shorter = Math.min(before.length, after.length);
+  let at = 0;
+  while (at < shorter && before.charCodeAt(at) === after.charCodeAt(at)) at++;
+  const last = before.charCodeAt(at - 1);
+  return last >= 0xd800 && last <= 0xdbff ? at - 1 : at;
 }

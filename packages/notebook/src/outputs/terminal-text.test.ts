@@ -3,7 +3,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what is tested.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { StreamText } from '../model/stream-text.js';
 import { toPlainText } from './terminal-text.js';
 
 describe('toPlainText', () => {
@@ -13,7 +12,7 @@ describe('toPlainText', () => {
     ['a shorter text over a longer one', 'downloading\rdone', 'doneloading'],
     ['a line that is erased', 'downloading\r\x1b[Kdone\r\x1b[2Kend', 'end'],
     ['bars of tqdm, one within the other', '\rA 0%\n\rB 0%\x1b[A\rA 1%\n\rB 1%\x1b[A\n', 'A 1%\nB 1%'],
-    ['backspaces', 'abc\b\bX\n', 'aX\n'],
+    ['backspaces, which move the cursor and erase nothing', 'abc\b\bX\n', 'aXc\n'],
     ['Windows’ ends of lines', 'a\r\nb\r\n', 'a\nb\n'],
     ['halves of characters', 'a\ud800b\udc00c😀', 'a\ufffdb\ufffdc😀'],
     ['a command that never ends', '\x1b]0;title and text', ']0;title and text'],
@@ -27,15 +26,6 @@ describe('toPlainText', () => {
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const plain = text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
         expect(toPlainText(plain)).toBe(plain);
-      }),
-    );
-  });
-
-  it('overwrites as JupyterLab does', () => {
-    const part = fc.constantFrom('a', 'bcd', '\r', '\n', '\r\n', 'xy');
-    fc.assert(
-      fc.property(fc.array(part), (parts) => {
-        expect(toPlainText(parts.join(''))).toBe(new StreamText().write(parts.join('')).text);
       }),
     );
   });

@@ -21,16 +21,16 @@ interface GetCellsArguments {
 export const getCells = defineNotebookTool<GetCellsArguments>({
   name: 'get_cells',
   description:
-    'Reads cells of the notebook, all of them by default. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',
+    'Reads cells, by default all that fit; "next_cell_index" and "next_source_from" say where to go on. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',
   properties: {
     cellIndexStart: { ...cellIndex, description: 'First cell to read. Default: the first.' },
     cellIndexEnd: { ...cellIndex, description: 'Last cell to read, itself included. Default: the last.' },
-    includeOutputs: { type: 'boolean', default: false, description: 'Whether to read the outputs of code cells too.' },
+    includeOutputs: { type: 'boolean', default: false, description: 'Reads the outputs of code cells too.' },
     cellId: { ...cellId, description: 'Reads this cell alone.' },
     sourceFrom: {
       type: 'integer',
       minimum: 0,
-      description: 'With cellId: first character of its source. Goes on at "next_source_from".',
+      description: 'With cellId: first character of its source.',
     },
     sourceTo: { type: 'integer', minimum: 0, description: 'Ends before this character. Default: what fits.' },
   },
@@ -44,13 +44,41 @@ export const getCells = defineNotebookTool<GetCellsArguments>({
     const one = args.cellId === undefined ? undefined : session.document.get(args.cellId).cell;
     if (one && args.sourceFrom !== undefined) return { value: { cells: [toPart(one, args.sourceFrom, args.sourceTo, maxCharacters)] } };
     const images = createImageCollector(options, session.widgets);
+    const asked = one ? [one] : cells.slice(cellIndexStart, cellIndexEnd + 1);
+    const shown = fitSources(asked, maxCharacters);
     const read: CellView[] = [];
-    for (const cell of one ? [one] : cells.slice(cellIndexStart, cellIndexEnd + 1)) {
-      read.push(toView(cell, includeOutputs && cell.type === 'code' ? await images.collect(cell.outputs) : undefined));
+    for (const [index, view] of shown.entries()) {
+      const { type, outputs = [] } = asked[index] ?? {};
+      read.push(includeOutputs && type === 'code' ? { ...view, outputs: await images.collect(outputs) } : view);
     }
-    return { value: { cells: fitCells(read, maxCharacters) }, images: images.blocks };
+    const left = asked.length - shown.length;
+    const next = left === 0 ? {} : { cells_left_out: left, next_cell_index: cellIndexStart + shown.length };
+    return { value: { cells: fitCells(read, maxCharacters), ...next }, images: images.blocks };
   },
 });
+
+/** What a cell takes besides its source. */
+const frameCharacters = 150;
+
+/** The first of the cells, with all sources together in so many characters: of a long one the beginning, and where it goes on. */
+function fitSources(cells: readonly Cell[], maxCharacters: number): CellView[] {
+  const sizes = cells.map(({ source }) => frameCharacters + JSON.stringify(toLines(source)).length);
+  let [count, taken] = [0, 0];
+  // A long one has a quarter at least: with less of each, an agent would read nothing but beginnings.
+  for (const size of sizes) {
+    taken += Math.min(size, maxCharacters / 4);
+    if (taken > maxCharacters) break;
+    count++;
+  }
+  const shares = shareOut(sizes.slice(0, count), maxCharacters);
+  return cells
+    .slice(0, count)
+    .map((cell, index) =>
+      (shares[index] ?? 0) < (sizes[index] ?? 0)
+        ? toPart(cell, 0, undefined, (shares[index] ?? 0) - 2 * frameCharacters)
+        : toView(cell, undefined),
+    );
+}
 
 type CellView = JsonObject & { outputs?: JsonObject[] };
 
@@ -93,7 +121,7 @@ function toPart(cell: Cell, from: number, to: number | undefined, maxCharacters:
   const { source } = cell;
   const start = wholeCharacter(source, Math.min(from, source.length));
   const wanted = source.slice(start, to);
-  const part = fitPart(wanted.slice(0, wholeCharacter(source, start + wanted.length) - start), maxCharacters);
+  const part = fitPart(wanted.slice(0, wholeCharacter(source, start + wanted.length) - start), maxCharacters, toLines);
   const end = start + part.length;
   const next = end < source.length ? { next_source_from: end } : {};
   return { ...toView({ ...cell, source: part }, undefined), rev: revOf(cell), source_from: start, characters: source.length, ...next };

@@ -1,9 +1,11 @@
 // @module-tag P-271
 
+import { parseJson } from '@notebridge/kit/exact-json';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pixel } from '../../test/fixtures/tiny-kernel.js';
-import { type OpenNotebook, openNotebook } from '../../test/support/open-notebook.js';
+import { ann, type OpenNotebook, openNotebook } from '../../test/support/open-notebook.js';
 import type { Output } from '../kernel/kernel.js';
+import { printNotebook } from '../model/nbformat.js';
 import { readOutput } from './get-output.js';
 
 interface OutputAnswer {
@@ -31,6 +33,20 @@ async function read({ call }: OpenNotebook, args: object = {}): Promise<OutputAn
 }
 
 describe('get_output', () => {
+  it('keeps the digits of numbers, as get_cells and the file do', { tags: ['P-672'] }, async () => {
+    const notebook = openNotebook(['x']);
+    opened.push(notebook);
+    const { document } = notebook.session;
+    const digits = '{"id":1915883588174806058,"one":1.0}';
+    const shown = { output_type: 'display_data', data: { 'application/json': parseJson(digits) }, metadata: {} } as const;
+    document.setOutputs('c0', [shown], { by: ann });
+    for (const [name, args] of Object.entries({ get_output: { cellId: 'c0' }, get_cells: { includeOutputs: true } })) {
+      const result = await notebook.tools.find((tool) => tool.name === name)?.run(args);
+      expect(JSON.stringify(result?.content).replaceAll('\\', '')).toContain(digits);
+    }
+    expect(printNotebook(document.toNotebook()).replaceAll(/\s/g, '')).toContain(digits);
+  });
+
   it('reads in parts what one answer cannot hold, without a gap and without half a character', async () => {
     const long = `${'😀"\\'.repeat(10_000)}end`;
     const notebook = await ran(`write(${JSON.stringify(long)})`);

@@ -1,3 +1,4 @@
+import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Output } from '../kernel/kernel.js';
 import { NotebookError } from '../model/errors.js';
@@ -51,9 +52,7 @@ function textsOf(output: Output, { whole }: ToolOptions): { readonly [type: stri
   const toShown = (text: string): string => (whole ? text : toPlainText(text));
   if (output.output_type === 'stream') return { 'text/plain': toShown(toText(output.text)) };
   if (output.output_type === 'error') return { 'text/plain': toShown(output.traceback.join('\n')) };
-  const entries = Object.entries(output.data).map(
-    ([type, value]) => [type, isText(value) ? toText(value) : JSON.stringify(value)] as const,
-  );
+  const entries = Object.entries(output.data).map(([type, value]) => [type, isText(value) ? toText(value) : printJson(value)] as const);
   return Object.fromEntries(entries);
 }
 

@@ -27,6 +27,15 @@ async function refusalOf(notebook: OpenNotebook, name: string, args: unknown) {
 beforeAll(preparePython, pythonTimeoutMs);
 
 describe('the tools', () => {
+  it('run_code adds no cell where the kernel is dead, and says what to do', { tags: ['P-674'] }, async () => {
+    const { call, session } = open(['die()']);
+    await call('run_code_cell', { cellId: 'c0' });
+    const { value, isError } = await call('run_code', { code: '1' });
+    expect(isError).toBe(true);
+    expect(value).toMatchObject({ error: { code: 'kernel_dead', message: expect.stringContaining('restart_kernel') } });
+    expect(session.document.cells).toHaveLength(1);
+  });
+
   it("have Colab's seven, with the same arguments", { tags: ['deep'] }, () => {
     const { tools } = open();
     // The arguments that our tools take besides Colab's are optional.

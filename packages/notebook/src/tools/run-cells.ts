@@ -32,6 +32,7 @@ export const runCode = defineNotebookTool<{ code: string; cellIndex?: number; wa
   annotations: runs('Run code in a new cell'),
   async answer(call) {
     const { session, args, by } = call;
+    session.assertKernel();
     const { id } = session.document.insert(args.cellIndex ?? session.document.cells.length, { type: 'code', source: args.code }, { by });
     const toValue = ({ status, executionCount, outputs }: Shown) => ({ status, execution_count: executionCount, outputs });
     const { value, ...images } = await withCellId(id, runCell(call, id, toValue));

@@ -1,3 +1,4 @@
+import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CodeAsker } from '../kernel/kernel-tools.js';
@@ -160,7 +161,7 @@ export function toFailedAnswer(error: unknown, onFault?: (error: unknown) => voi
 }
 
 function textBlock(value: unknown): ContentBlock {
-  return { type: 'text', text: JSON.stringify(value) };
+  return { type: 'text', text: printJson(value) };
 }
 
 function readOnlyError(tool: string): NotebookError {

@@ -51,6 +51,28 @@ describe('the end of a kernel of Jupyter', { timeout: 3 * startMs }, () => {
     await until(() => third.every(isGone), startMs);
   });
 
+  test('is said by a cell that calls exit(); breakpoint() asks, and ends where nobody answers', { tags: ['P-673'] }, async () => {
+    const harness = await openJupyterHarness();
+    const asked: string[] = [];
+    const printed: string[] = [];
+    const { status } = await harness.kernel.execute('x = 5\nbreakpoint()\nprint("reach" + "ed")', {
+      onOutput: (output) => printed.push(String(output.text)),
+      onInput: async ({ prompt }) => void asked.push(prompt),
+    });
+    expect({ status, asked }).toEqual({ status: 'error', asked: ['ipdb> '] });
+    expect(printed.join('')).not.toContain('reached');
+    expect(await runCell(harness, 'x')).toMatchObject({ status: 'ok', result: '5' });
+    for (const source of ['exit()', 'quit']) {
+      const ended = await runCell(harness, source);
+      expect(ended).toMatchObject({ status: 'ok', stderr: expect.stringContaining('restart_kernel') });
+      expect(harness.kernel.state).toBe('dead');
+      await expect(runCell(harness, '1')).rejects.toMatchObject({ code: 'kernel_dead', message: expect.stringContaining('exit()') });
+      await harness.kernel.restart();
+      expect(await runCell(harness, '"x" in globals()')).toMatchObject({ executionCount: 1, result: 'False' });
+    }
+    await harness.close();
+  });
+
   test('comes when the program around it is killed', async () => {
     const bench = fileURLToPath(new URL('support/kernel-program.mjs', import.meta.url));
     program = spawn(

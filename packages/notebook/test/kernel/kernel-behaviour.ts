@@ -1,5 +1,7 @@
 /** What a Python kernel does behind our seam: one body for Pyodide in a process of Node and in a Worker of Chromium, and for ipykernel. */
+import { printJson } from '@notebridge/kit/exact-json';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DisplayDataOutput } from '../../src/kernel/kernel.js';
 import { describeInterrupts } from './interrupt-behaviour.js';
 import type { KernelHarness } from './support/kernel-harness.js';
 import { interruptWhen, plain, type Ran, runCell } from './support/run-cell.js';
@@ -107,6 +109,18 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
       expect(outputs[4]).toMatchObject({ output_type: 'execute_result', metadata: { 'image/png': { width: 20 } } });
     });
 
+    test('numbers keep their digits', { tags: ['P-672'] }, async () => {
+      const value = '{"id":1915883588174806058,"one":1.0,"tiny":1e-07,"few":[2,0.5]}';
+      const show = `display({'application/json': ${value}, 'text/plain': 'x'}, raw=True, display_id='digits')`;
+      const shown = await run(`from IPython.display import display, update_display\n${show}`);
+      const anew = await run(`update_display({'application/json': ${value}}, raw=True, display_id='digits')`);
+      const result = await run(
+        `class Json:\n    def _repr_mimebundle_(self, **_): return {'application/json': ${value}, 'text/plain': 'x'}\nJson()`,
+      );
+      const all = [shown.outputs[0], anew.updates[0]?.output, result.outputs[0]];
+      for (const output of all) expect(printJson((output as DisplayDataOutput).data['application/json'])).toBe(value);
+    });
+
     test('a display can be shown anew, and output cleared', async () => {
       const { outputs, updates, cleared } = await run(
         'from IPython.display import clear_output\nh = display("one", display_id="d")\nh.update("two")\nclear_output(wait=True)\nclear_output()',
@@ -187,6 +201,30 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
   });
 
   more?.(() => harness);
+
+  test('what a task shows when its cell has ended comes to that cell', { tags: ['P-670'] }, async () => {
+    const code = [
+      'go, done = asyncio.Event(), asyncio.Event()',
+      'async def late():',
+      '    await go.wait()',
+      "    print('late'); print('oh', file=sys.stderr); display('shown'); done.set()",
+      'task = asyncio.create_task(late())',
+    ];
+    const first = await run(code.join('\n'));
+    expect(first.outputs).toEqual([]);
+    const second = await run("print('before'); go.set(); await done.wait(); print('after')");
+    expect(second.stdout).toBe('before\nafter\n');
+    expect(second.stderr).toBe('');
+    expect(first.outputs.map(({ output_type }) => output_type).sort()).toEqual(['display_data', 'stream', 'stream']);
+    expect(JSON.stringify(first.outputs)).toMatch(/late.*oh|oh.*late/);
+    // While nothing runs.
+    const shown = new Promise<void>((resolve) => {
+      void harness.kernel.execute("asyncio.get_running_loop().call_later(0.05, print, 'a timer')", {
+        onOutput: (output) => String(output.text).includes('a timer') && resolve(),
+      });
+    });
+    await shown;
+  });
 
   test('restart ends the running cell and those behind it, forgets the variables and counts from 1', async () => {
     let see = () => {};

@@ -71,7 +71,7 @@ it('an interrupt of the agent ends its own cell', { timeout }, async () => {
 
 it('an interrupt does not hit the cell of a person that is before it in the kernel', { timeout }, async () => {
   const agent = await agentAt('before.ipynb');
-  const person = await KernelChannel.open(lab.server, await kernelOf(agent), 'a-person');
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), { session: 'a-person' });
   onTestFinished(async () => {
     person.close();
     await person.closed;
@@ -112,7 +112,7 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
 
 it('an error in a person’s cell does not throw away the agent’s, which waits behind it', { timeout }, async () => {
   const agent = await agentAt('aborted.ipynb');
-  const person = await KernelChannel.open(lab.server, await kernelOf(agent), 'another-person');
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), { session: 'another-person' });
   onTestFinished(async () => {
     person.close();
     await person.closed;
@@ -151,6 +151,23 @@ it('a kernel that dies while a cell runs is there again, and it is said', { time
   await worksAgain(agent);
 });
 
+it('what a thread or task shows when its cell has ended comes to that cell', { timeout, tags: ['P-670'] }, async () => {
+  const agent = await agentAt('late.ipynb');
+  const code = `
+import asyncio
+from IPython.display import display
+go = asyncio.Event()
+async def late():
+    await go.wait(); print("late"); display("shown")
+task = asyncio.create_task(late())`;
+  const { newCellId } = (await agent.call('run_code', { code })).value;
+  const other = (await agent.call('run_code', { code: 'go.set()' })).value;
+  const textOf = (id: string) => JSON.stringify(agent.notebook.session.document.get(id).cell.outputs);
+  await until(() => textOf(newCellId).includes('late') && textOf(newCellId).includes('shown'));
+  expect(textOf(other.newCellId)).toBe('[]');
+  await until(async () => JSON.stringify((await lab.read('late.ipynb')).cells).includes("'shown'"));
+});
+
 it('a kernel that a person restarts while a cell runs ends the cell', { timeout }, async () => {
   const agent = await agentAt('restarted.ipynb');
   const { ended } = await begin(agent);
@@ -177,6 +194,19 @@ it('a kernel that a person shuts down is started again when it is asked for', { 
   expect(await endOf(ended)).toMatch(/^(interrupted|kernel_dead)$/);
   await until(() => agent.notebook.session.kernel.state === 'dead');
   expect((await agent.call('run_code', { code: '1' })).error).toMatchObject({ code: 'kernel_dead' });
+  expect((await agent.call('restart_kernel')).error).toBeUndefined();
+  expect((await agent.call('run_code', { code: '"new"' })).value).toMatchObject({ status: 'ok', execution_count: 1 });
+});
+
+it('a JupyterLab that was started again has a kernel for the notebook again', { timeout, tags: ['P-674'] }, async () => {
+  const agent = await agentAt('lab-again.ipynb');
+  await lab.stop();
+  await lab.run();
+  await until(() => agent.notebook.session.kernel.state === 'dead');
+  const { cells } = agent.notebook.session.document;
+  const refused = await agent.call('run_code', { code: '1' });
+  expect(refused.error).toMatchObject({ code: 'kernel_dead', message: expect.stringContaining('restart_kernel') });
+  expect(agent.notebook.session.document.cells).toHaveLength(cells.length);
   expect((await agent.call('restart_kernel')).error).toBeUndefined();
   expect((await agent.call('run_code', { code: '"new"' })).value).toMatchObject({ status: 'ok', execution_count: 1 });
 });

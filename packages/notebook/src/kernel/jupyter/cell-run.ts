@@ -11,7 +11,8 @@ export interface CellRunOptions {
   answer: (value: string, header: string) => void;
   /** What the code sees instead of an answer: an end of file, in Python. Undefined: it is interrupted. */
   refusal: string | undefined;
-  onEnd: (status: Execution['status']) => void;
+  /** `isLast`: the code has ended its kernel as well, by `exit()`. */
+  onEnd: (status: Execution['status'], isLast: boolean) => void;
 }
 
 type Content = { readonly [key: string]: unknown };
@@ -30,7 +31,13 @@ const lost: Output = {
   text: '[The end of the output is missing: the kernel dropped what came faster than it could be read.]\n',
 };
 
-/** One cell in a kernel of Jupyter, from the request to the reply and the state `idle` after it. */
+const exited: Output = {
+  output_type: 'stream',
+  name: 'stderr',
+  text: '[exit() has ended the kernel, and its variables are gone. Restart the kernel (restart_kernel) to go on.]\n',
+};
+
+/** One cell in a kernel of Jupyter, from the request to the reply and the state `idle` after it, and what its threads and tasks show later. */
 export class CellRun {
   readonly #options: CellRunOptions;
   readonly #asking = new AbortController();
@@ -39,6 +46,7 @@ export class CellRun {
   #isIdle = false;
   #isEnded = false;
   #isInterrupted = false;
+  #isLast = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: CellRunOptions) {
@@ -52,7 +60,7 @@ export class CellRun {
   }
 
   takeOutput(messageType: string, content: Content): void {
-    if (this.#isEnded) return;
+    if (this.#isEnded) return this.#show(messageType, content);
     if (messageType === 'execute_input') this.#begin(content.execution_count);
     else if (messageType === 'status') {
       if (content.execution_state === 'idle') this.#becomeIdle();
@@ -67,7 +75,7 @@ export class CellRun {
     // ipykernel 7 says "error" of a good cell behind one that was interrupted while it showed its result, and names no error.
     if (content.status === 'ok' || content.ename === 'NoneType') this.#status = 'ok';
     else this.#status = this.#isInterrupted || content.status !== 'error' ? 'interrupted' : 'error';
-    for (const payload of Array.isArray(content.payload) ? content.payload : []) this.#showPage(payload);
+    for (const payload of Array.isArray(content.payload) ? content.payload : []) this.#takePayload(payload);
     if (this.#isIdle) this.#end(this.#status);
     else this.#waitForIdle();
   }
@@ -124,10 +132,13 @@ export class CellRun {
     execution.take({ type: 'output', count: execution.count, characters: 0, ...rest });
   }
 
-  /** What `?x` shows, which Jupyter calls the pager. */
-  #showPage(payload: unknown): void {
-    const { source, data } = (payload ?? {}) as Content;
+  /** What `?x` shows, which Jupyter calls the pager; and that `exit()` was called. */
+  #takePayload(payload: unknown): void {
+    const { source, data, keepkernel } = (payload ?? {}) as Content;
     if (source === 'page') this.#show('display_data', { data, metadata: {} });
+    if (source !== 'ask_exit' || keepkernel === true) return;
+    this.#isLast = true;
+    this.#options.execution.show(exited);
   }
 
   #count(count: unknown): void {
@@ -136,7 +147,7 @@ export class CellRun {
 
   #end(status: Execution['status']): void {
     this.drop();
-    this.#options.onEnd(status);
+    this.#options.onEnd(status, this.#isLast);
   }
 
   #wait(timeoutMs: number, over: () => void): void {

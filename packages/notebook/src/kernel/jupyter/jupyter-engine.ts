@@ -1,4 +1,5 @@
 /** The life of one helper and its kernel: launched, ready, ended. A restart is a new one. */
+import { parseJson } from '@notebridge/kit/exact-json';
 import { parseBounded } from '../bounded-json.js';
 import type { PendingExecution } from '../execution-queue.js';
 import { KernelError } from '../kernel-error.js';
@@ -6,6 +7,7 @@ import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { parseReport } from '../messages.js';
 import type { Engine, EngineEvents } from '../queued-kernel.js';
+import { RecentRuns } from '../recent-runs.js';
 import { openToolCalls, type ToolCalls } from '../tool-calls.js';
 import { within } from '../within.js';
 import { CellRun } from './cell-run.js';
@@ -36,6 +38,9 @@ export interface EngineInfo {
 
 type Content = { readonly [key: string]: unknown };
 
+/** What these hold goes into the file as it is; what widgets send is calculated with. */
+const showsData: ReadonlySet<string> = new Set(['display_data', 'update_display_data', 'execute_result']);
+
 /** `input()` of Python takes it for the end of its input. */
 const endOfFile = '\x04';
 
@@ -50,6 +55,8 @@ export class JupyterEngine implements Engine {
   readonly #comms = new Map<string, { onShown: ((shown: ShownByCode) => void) | undefined; resolve: () => void }>();
   #language = '';
   #run: { id: string; cell: CellRun } | undefined;
+  /** The last ones, by their requests: threads and tasks that they have begun may still show something. */
+  readonly #cells = new RecentRuns<string, CellRun>();
   #lastId = 0;
   #isReady = false;
   #isEnded = false;
@@ -87,12 +94,14 @@ export class JupyterEngine implements Engine {
       interrupt: () => this.#helper.send({ type: 'interrupt', id }),
       answer: (value, parentHeader) => this.#send('stdin', 'input_reply', this.#newId(), { value }, { parentHeader }),
       refusal: this.#language === 'python' ? endOfFile : undefined,
-      onEnd: (status) => {
+      onEnd: (status, isLast) => {
         this.#run = undefined;
         this.#events.onEnd(execution, status);
+        if (isLast) this.#over('the code has ended it by exit()');
       },
     });
     this.#run = { id, cell };
+    this.#cells.add(id, cell);
     this.#send('shell', 'execute_request', id, {
       code: execution.source,
       silent: false,
@@ -178,7 +187,7 @@ export class JupyterEngine implements Engine {
   }
 
   #takeMessage({ channel, messageType, parent, size, header }: Content, [part, ...more]: readonly Buffer[]): void {
-    const content = parseContent(part);
+    const content = parseContent(part, showsData.has(String(messageType)) ? parseJson : undefined);
     const isOurs = parent === this.#run?.id;
     if (channel === 'stdin') {
       if (isOurs && messageType === 'input_request') void this.#run?.cell.takeQuestion(content, String(header));
@@ -208,8 +217,8 @@ export class JupyterEngine implements Engine {
     } else if (caller) {
       const shown = toShown(messageType, content);
       if (shown) caller.onShown?.(shown);
-      // Output of a task that outlived its cell is the running one's.
-    } else this.#run?.cell.takeOutput(messageType, content);
+      // What names no cell of ours, as what a process writes, is the latest one's.
+    } else (this.#cells.get(parent) ?? this.#cells.latest)?.takeOutput(messageType, content);
   }
 
   #over(reason: string): void {
@@ -231,9 +240,9 @@ export class JupyterEngine implements Engine {
 }
 
 /** What is no JSON object says nothing. Some kernels print NaN, which no JSON has. */
-function parseContent(part: Buffer | undefined): Content {
+function parseContent(part: Buffer | undefined, parse?: (text: string) => unknown): Content {
   try {
-    const value = part && parseBounded(part.toString('utf8'));
+    const value = part && parseBounded(part.toString('utf8'), parse);
     if (typeof value === 'object' && value !== null) return value as Content;
   } catch (error) {
     return { name: 'stderr', text: `[A message of the kernel could not be read: ${error instanceof Error ? error.message : error}]\n` };

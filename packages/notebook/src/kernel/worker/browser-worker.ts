@@ -1,5 +1,5 @@
 /** Entry of the Worker of a page. Serve this folder and its parent as they are built; no bundler is needed. */
-import type { Command, Report, StartCommand } from '../messages.js';
+import type { Command, SentReport, StartCommand } from '../messages.js';
 import { lockDown } from './lock-down.js';
 import { createPlainFetch } from './plain-fetch.js';
 import { serve } from './serve.js';
@@ -17,7 +17,7 @@ const postMessage = scope.postMessage.bind(scope);
 for (const type of ['error', 'unhandledrejection']) scope.addEventListener(type, (event) => event.preventDefault());
 
 serve({
-  post: (report: Report) => postMessage(report),
+  post: (report: SentReport) => postMessage(report),
   onMessage: (listener) => scope.addEventListener('message', (event) => listener(event.data)),
   async loadPyodide({ indexUrl, stdlibUrl }, options) {
     const { loadPyodide } = (await import(`${indexUrl}pyodide.mjs`)) as typeof import('pyodide');

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Report } from '../messages.js';
+import type { SentReport } from '../messages.js';
 import { createSender, createSignals, SignalReceiver } from '../shared-signals.js';
 import { OutputPump } from './output-pump.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-let posted: Report[];
+let posted: SentReport[];
 let pump: OutputPump;
 let sender: ReturnType<typeof createSender>;
 
@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 const texts = () =>
-  posted.map((report) => (report.type === 'output' && report.output.output_type === 'stream' ? report.output.text : report.type));
+  posted.map((report) => (report.type === 'output' && typeof report.output === 'object' ? String(report.output.text) : report.type));
 
 test('a few lines go out at once, many are gathered', () => {
   for (let i = 0; i < 100; i++) pump.write('stdout', bytes('line\n'));
@@ -50,9 +50,9 @@ test('half a line waits 50 ms: for the timer while Python waits, for tick while 
 test('both streams and displays stay in order, and carry the count of their cell', () => {
   pump.write('stdout', bytes('a'));
   pump.write('stderr', bytes('b'));
-  pump.show({ output: { output_type: 'display_data', data: {}, metadata: {} } }, 10);
+  pump.show({ cell: 3, output: '{}' }, 10);
   pump.write('stdout', bytes('c'));
-  pump.clear(true);
+  pump.clear({ cell: 3, wait: true });
   pump.write('stdout', bytes('d'));
   pump.end({ status: 'ok' }, 0);
   expect(texts()).toEqual(['a', 'b', 'output', 'c', 'clear', 'd', 'done']);
@@ -61,7 +61,7 @@ test('both streams and displays stay in order, and carry the count of their cell
 
 test('the result of a cell goes out with its end, behind all text', () => {
   pump.write('stdout', bytes('half a line'));
-  const result = { output_type: 'execute_result' as const, data: { 'text/plain': '2' }, metadata: {}, execution_count: 3 };
+  const result = '{}';
   pump.end({ status: 'ok', result }, 10);
   expect(texts()).toEqual(['half a line', 'done']);
   expect(posted.at(-1)).toEqual({ type: 'done', count: 3, status: 'ok', result, characters: 10 });

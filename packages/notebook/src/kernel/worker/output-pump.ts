@@ -1,8 +1,16 @@
-import type { Execution, Output } from '../kernel.js';
-import type { Report } from '../messages.js';
+import type { Execution } from '../kernel.js';
+import type { SentReport } from '../messages.js';
 import type { SignalReceiver } from '../shared-signals.js';
 
 type StreamName = 'stdout' | 'stderr';
+
+/** `cell`: whose code shows it. */
+interface ShownOutput {
+  cell: number;
+  output: string;
+  displayId?: string;
+  update?: boolean;
+}
 
 /** Text waits at most so long, and only while Python prints faster than anybody reads. */
 const gatherMs = 50;
@@ -20,10 +28,13 @@ const unsharedReason = 'this page is not cross-origin isolated, so Python can no
  * much, and never faster than the kernel takes it.
  */
 export class OutputPump {
-  readonly #post: (report: Report) => void;
+  readonly #post: (report: SentReport) => void;
   readonly #signals: SignalReceiver;
   readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  /** The cell that runs, or ran last. */
   #count = 0;
+  /** The one whose code writes: tasks outlive their cells. */
+  #writer = 0;
   #name: StreamName = 'stdout';
   #text = '';
   #since = 0;
@@ -33,17 +44,25 @@ export class OutputPump {
   #streamed = 0;
   #dropped = 0;
 
-  constructor({ post, signals }: { post: (report: Report) => void; signals: SignalReceiver }) {
+  constructor({ post, signals }: { post: (report: SentReport) => void; signals: SignalReceiver }) {
     this.#post = post;
     this.#signals = signals;
   }
 
-  /** From here on output belongs to this cell. */
+  /** This cell runs now. */
   begin(count: number): void {
     this.flush();
     this.#count = count;
+    this.#writer = count;
     this.#streamed = 0;
     this.#dropped = 0;
+  }
+
+  /** What is written from here on belongs to this cell. */
+  setWriter(count: number): void {
+    if (count === this.#writer) return;
+    this.flush();
+    this.#writer = count;
   }
 
   /** Bytes of a descriptor of Python's. Takes them all: Python's text layer does not look at a smaller answer. */
@@ -56,26 +75,26 @@ export class OutputPump {
     return bytes.length;
   }
 
-  show({ output, displayId, update }: { output: Output; displayId?: string; update?: boolean }, characters: number): void {
+  show({ cell, output, displayId, update }: ShownOutput, characters: number): void {
     this.flush();
     this.#send({
       type: 'output',
-      count: this.#count,
+      count: cell,
       output,
       characters,
       ...(displayId === undefined ? {} : { displayId, update: update === true }),
     });
   }
 
-  clear(wait: boolean): void {
+  clear({ cell, wait }: { cell: number; wait: boolean }): void {
     this.flush();
-    this.#post({ type: 'clear', count: this.#count, wait });
+    this.#post({ type: 'clear', count: cell, wait });
   }
 
   /** `result` goes out with the end: for a small cell, a message of its own would be a good part of the whole cost. */
-  end({ status, result }: { status: Execution['status']; result?: Output }, characters: number): void {
+  end({ status, result }: { status: Execution['status']; result?: string }, characters: number): void {
     this.flush();
-    if (this.#dropped > 0) this.#sendStream('stderr', `[${this.#dropped} characters not shown: ${unsharedReason}]\n`);
+    if (this.#dropped > 0) this.#sendStream(this.#count, 'stderr', `[${this.#dropped} characters not shown: ${unsharedReason}]\n`);
     const end = { type: 'done', count: this.#count, status } as const;
     if (result === undefined) this.#post(end);
     else this.#send({ ...end, result, characters });
@@ -119,14 +138,14 @@ export class OutputPump {
   #sendText(name: StreamName, text: string): void {
     this.#streamed += text.length;
     if (!this.#signals.shared && this.#streamed > unsharedLimit) this.#dropped += text.length;
-    else this.#sendStream(name, text);
+    else this.#sendStream(this.#writer, name, text);
   }
 
-  #sendStream(name: StreamName, text: string): void {
-    this.#send({ type: 'output', count: this.#count, output: { output_type: 'stream', name, text }, characters: text.length });
+  #sendStream(count: number, name: StreamName, text: string): void {
+    this.#send({ type: 'output', count, output: { output_type: 'stream', name, text }, characters: text.length });
   }
 
-  #send(report: Report & { characters: number }): void {
+  #send(report: SentReport & { characters: number }): void {
     if (this.#signals.shared) this.#signals.waitForRoom(report.characters, windowCharacters);
     this.#post(report);
   }

@@ -1,6 +1,6 @@
 /** Loads Pyodide and our Python files into it, and joins the two sides. */
 import type { PyodideAPI } from 'pyodide';
-import type { Execution, Output } from '../kernel.js';
+import type { Execution } from '../kernel.js';
 import type { Hardened, StartCommand } from '../messages.js';
 import { pythonFiles } from '../python-files.js';
 import type { SignalReceiver } from '../shared-signals.js';
@@ -24,11 +24,13 @@ export interface PythonKernel extends PythonTools {
   connect_folder(path: string, refusal: TellRefusal): void;
 }
 
-/** What `notebridge_kernel` posts, as JSON. */
+/** What `notebridge_kernel` posts, as JSON. `cell`: whose code it was. Outputs are JSON within it. */
 type PythonReport =
-  | { type: 'output'; output: Output; displayId?: string; update?: boolean }
-  | { type: 'clear'; wait: boolean }
-  | { type: 'done'; status: Execution['status']; result?: Output };
+  | { type: 'output'; cell: number; output: string; displayId?: string; update?: boolean }
+  | { type: 'clear'; cell: number; wait: boolean }
+  /** What it writes from now on. */
+  | { type: 'writes'; cell: number }
+  | { type: 'done'; status: Execution['status']; result?: string };
 
 export interface LoadedPython {
   kernel: PythonKernel;
@@ -180,7 +182,9 @@ function startKernel(module: PythonModule, { signals, pump }: Joints): PythonKer
       case 'output':
         return pump.show(report, json.length);
       case 'clear':
-        return pump.clear(report.wait);
+        return pump.clear(report);
+      case 'writes':
+        return pump.setWriter(report.cell);
       case 'done':
         return pump.end(report, json.length);
     }

@@ -1,3 +1,4 @@
+import { settle } from '../../model/stream-text.js';
 import { button, el } from '../dom.js';
 import { AnsiWriter } from './ansi.js';
 
@@ -18,7 +19,9 @@ export class TextOutput {
     this.element = el('div', { class: className }, this.#body);
   }
 
-  show(text: string): void {
+  /** Files of others may hold what a program has written over. */
+  show(given: string): void {
+    const text = settle(given);
     const before = this.#shown;
     this.#shown = text;
     if (text.length > this.#maxShown) return this.#showEnds(text);

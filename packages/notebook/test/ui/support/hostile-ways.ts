@@ -16,12 +16,14 @@ export const liveWays: readonly LiveWay[] = [
 ];
 
 /**
- * What only a file brings in as it is: what comes in otherwise has whole characters in place of half ones, and no error that is longer than
- * any other output may be.
+ * What only a file brings in as it is: what comes in otherwise has whole characters in place of half ones, printed text as a terminal shows
+ * it, and no error that is longer than any other output may be.
  */
 export const changedWhenLive: readonly string[] = content
   .map(({ name }) => name)
-  .filter((name) => /lone surrogate|an error of 900,000 characters/.test(name));
+  .filter((name) =>
+    /lone surrogate|an error of 900,000 characters|coloured stream|escape sequences|100,000 codes|link in a terminal/.test(name),
+  );
 
 /** The scene of a kernel that puts out what code of a live way asks for. */
 export function show(index: string): readonly Output[] {

@@ -17,7 +17,7 @@ def start(post, pause):
     seeds.renew()
     kernel = Kernel(post)
     environment.install(pause)
-    streams.install()
+    streams.install(kernel.tell_writer)
     # All that is there by now stays: looking through it again would cost a cell tens of milliseconds now and then.
     gc.freeze()
     return kernel
@@ -34,6 +34,9 @@ class Kernel:
         environment.clear_namespace(self._namespace)
         self._history = History(self._namespace)
         self._task = None
+        self._count = 0
+        # The cell that the worker takes for the one that writes.
+        self._writer = 0
         self._in_user_code = False
         self._starting = False
         # How many interrupts have come since the kernel is there; read by the worker before each cell.
@@ -85,6 +88,7 @@ class Kernel:
     async def _run(self, count, source):
         status, shown = "ok", {}
         tools.cell.set(count)
+        self._count = self._writer = count
         try:
             self._task = asyncio.current_task()
             self._in_user_code = True
@@ -142,5 +146,20 @@ class Kernel:
             # A task in the background that gives nobody else a turn. Where there is no task, the loop runs, or we.
             raise KeyboardInterrupt
 
+    def tell_writer(self):
+        cell = self._cell()
+        if cell != self._writer:
+            self._writer = cell
+            self._post(json.dumps({"type": "writes", "cell": cell}))
+
+    def _cell(self):
+        """The cell whose code this is: tasks and callbacks belong to the one that began them, and what nobody knows of to the last one."""
+        return tools.cell.get() or self._count
+
     def _report(self, report):
-        self._post(json.dumps(report, ensure_ascii=False, allow_nan=False))
+        report = {**report, "cell": self._cell()}
+        for key in ("output", "result"):
+            if key in report:
+                # Read by the host alone: JavaScript on the way would round its numbers.
+                report[key] = json.dumps(report[key], ensure_ascii=False, allow_nan=False)
+        self._post(json.dumps(report, ensure_ascii=False))

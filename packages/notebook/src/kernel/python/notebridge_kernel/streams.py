@@ -4,7 +4,13 @@ import io
 import sys
 
 
-def install():
+_before_write = None
+
+
+def install(before_write):
+    """`before_write()` is called in the context of the code that writes."""
+    global _before_write
+    _before_write = before_write
     sys.stdout = _open(1, "<stdout>")
     sys.stderr = _open(2, "<stderr>")
 
@@ -19,8 +25,14 @@ def flush():
             setattr(sys, name, _open(descriptor, f"<{name}>"))
 
 
+class _Descriptor(io.FileIO):
+    def write(self, data):
+        _before_write()
+        return super().write(data)
+
+
 def _open(descriptor, name):
-    raw = io.FileIO(descriptor, "w", closefd=False)
+    raw = _Descriptor(descriptor, "w", closefd=False)
     raw.name = name
     # backslashreplace: half a surrogate pair is shown, not an error in the middle of a print.
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="\n", write_through=True)

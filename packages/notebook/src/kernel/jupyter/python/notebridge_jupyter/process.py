@@ -19,19 +19,41 @@ _END_OF_STDERR = 4000
 #: Their kernels are known to take a local socket, which nobody else on the machine can connect to. The others get a port of loopback.
 _LANGUAGES_WITH_IPC = {"python", "r", "julia"}
 _PR_SET_PDEATHSIG = 1
-#: As `-m ipykernel_launcher`, with one difference: the notebook's folder is looked into for modules from the first cell on, and not
-#: while the kernel starts. A cloned repository may have files of those names, and nothing of it runs because a notebook was opened.
+#: As `-m ipykernel_launcher`, with three differences. The notebook's folder is looked into for modules from the first cell on, and not
+#: while the kernel starts: a cloned repository may have files of those names, and nothing of it runs because a notebook was opened.
+#: A thread shows what it shows in the cell that began it, or handed it the work; ipykernel takes the newest cell. And `breakpoint()`
+#: asks in the notebook, where ipykernel's debugger waits for a program that nobody has started, and says nothing.
 _LAUNCH = """
-import sys
+import os, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 sys.path[:] = [entry for entry in sys.path if entry]
 from ipykernel.kernelapp import IPKernelApp
 app = IPKernelApp.instance()
 app.initialize(["--InteractiveShellApp.ignore_cwd=True"] + sys.argv[1:])
-def add_folder(*_):
-    app.shell.events.unregister("pre_run_cell", add_folder)
+def inherit(start):
+    def start_in_context(self):
+        run, context = self.run, copy_context()
+        def run_in_context():
+            del self.run
+            context.run(run)
+        self.run = run_in_context
+        start(self)
+    return start_in_context
+def hand_over(submit):
+    def submit_in_context(self, *args, **kwargs):
+        return submit(self, copy_context().run, *args, **kwargs)
+    return submit_in_context
+def before_first_cell(*_):
+    app.shell.events.unregister("pre_run_cell", before_first_cell)
     if "" not in sys.path:
         sys.path.insert(0, "")
-app.shell.events.register("pre_run_cell", add_folder)
+    if "PYTHONBREAKPOINT" not in os.environ:
+        from IPython.core.debugger import set_trace
+        sys.breakpointhook = set_trace
+    threading.Thread.start = inherit(threading.Thread.start)
+    ThreadPoolExecutor.submit = hand_over(ThreadPoolExecutor.submit)
+app.shell.events.register("pre_run_cell", before_first_cell)
 app.start()
 """
 
@@ -77,7 +99,7 @@ class Spec:
         if not spec.argv:
             raise CannotStart('the kernelspec "{}" in {} names no program. Install the kernel anew'.format(name, spec.resource_dir))
         self.name, self.display_name, self.language = name, spec.display_name, (spec.language or "").lower()
-        self.argv, self.environment, self.folder = spec.argv, spec.env or {}, spec.resource_dir
+        self.argv, self.environment, self.folder = _with_launch(spec.argv), spec.env or {}, spec.resource_dir
         self.by_message = getattr(spec, "interrupt_mode", "signal") == "message"
 
     def command(self, connection_file):
@@ -86,6 +108,14 @@ class Spec:
         # As Jupyter does: this Python, and not the first one on the path.
         own = {"python", "python3", "python%d.%d" % sys.version_info[:2]}
         return [sys.executable if command[0] in own else command[0], *command[1:]]
+
+
+def _with_launch(argv):
+    """A kernelspec of ipykernel begins as a Python of one's own does."""
+    for at in range(len(argv) - 1):
+        if argv[at : at + 2] == ["-m", "ipykernel_launcher"]:
+            return [*argv[:at], "-c", _LAUNCH, *argv[at + 2 :]]
+    return argv
 
 
 def no_ipykernel(python):
