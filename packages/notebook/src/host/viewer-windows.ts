@@ -40,13 +40,14 @@ export class ViewerWindows {
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
     const { session, file, trust, codeTools, kernels } = options;
-    this.#widgets = new WidgetTraffic({ session, trust });
+    this.#widgets = new WidgetTraffic({ session });
     session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
       session.onEvent((event) => this.#notify({ type: 'session', event })),
       session.journal.onChange(() => this.#notifyJournalSoon()),
       trust?.onChange((outputsTrusted) => this.#notify({ type: 'outputsTrusted', outputsTrusted })) ?? (() => {}),
+      trust?.onRanHere((ranHere) => this.#notify({ type: 'ranHere', ranHere })) ?? (() => {}),
       file?.onState((state) => this.#notify({ type: 'file', file: state })) ?? (() => {}),
       kernels?.onChoice((choice) => this.#notify({ type: 'choice', choice })) ?? (() => {}),
       codeTools?.onAccess((tools) => this.#notify({ type: 'tools', tools })) ?? (() => {}),
@@ -136,6 +137,7 @@ export class ViewerWindows {
       durations: session.durations,
       now: Date.now(),
       outputsTrusted: trust?.isTrusted ?? false,
+      ranHere: trust?.ranHere ?? [],
     };
   }
 

@@ -83,6 +83,8 @@ export interface Hello {
   readonly now: number;
   /** Scripts in outputs may run, apart from everything. Default false. */
   readonly outputsTrusted?: boolean;
+  /** Cells whose outputs are of runs of this session: their scripts may run, apart from everything, without a person's word. Default: none. */
+  readonly ranHere?: readonly string[];
 }
 
 /** From the host to a window. */
@@ -97,6 +99,7 @@ export type HostMessage =
   | { readonly type: 'file'; readonly file: FileState }
   | { readonly type: 'choice'; readonly choice: KernelChoice }
   | { readonly type: 'outputsTrusted'; readonly outputsTrusted: boolean }
+  | { readonly type: 'ranHere'; readonly ranHere: readonly string[] }
   /** Of widgets that the window has opened. */
   | { readonly type: 'widgets'; readonly news: readonly WidgetNews[] }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
@@ -224,7 +227,7 @@ export type ViewerAction =
   | { readonly do: 'trustOutputs'; readonly trusted: boolean }
   /** Answered with `FoundWidget`. */
   | { readonly do: 'findWidget'; readonly modelId: string }
-  /** Answered with `OpenedWidget`; in a trusted notebook alone, as the next. */
+  /** Answered with `OpenedWidget`. */
   | { readonly do: 'openWidget'; readonly modelId: string }
   /** What a person did with a widget of this cell, as Jupyter's `comm_msg` has it. Done when the kernel has dealt with it. */
   | {

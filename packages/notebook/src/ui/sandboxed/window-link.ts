@@ -21,3 +21,9 @@ export function followHeight(): void {
   const sizes = new ResizeObserver(() => sayToWindow({ type: 'height', height: Math.ceil(document.body.scrollHeight) }));
   sizes.observe(document.body);
 }
+
+/** Tells the window how high the page has to be, once: what it shows fills it. */
+export function keepHeight(heightPx: number): void {
+  document.documentElement.classList.add('filled');
+  sayToWindow({ type: 'height', height: heightPx });
+}
