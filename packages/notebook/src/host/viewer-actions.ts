@@ -11,6 +11,7 @@ import { CodeQuestions } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { readImageBeside } from './image-beside.js';
+import { KernelFiles } from './kernel-files.js';
 import type { LeaseDesk } from './lease-desk.js';
 import type { NotebookFolder } from './notebook-folder.js';
 import type { OutputTrust } from './output-trust.js';
@@ -49,6 +50,7 @@ export function createActions(target: ViewerTarget): PerformAction {
   const { document } = session;
   const steps = new WindowSteps(session, by);
   const code = new CodeQuestions(session.kernel);
+  const files = new KernelFiles(session.kernel);
 
   const performers: Performers = {
     insert: ({ index, cellType, source }) => ({ cellId: document.insert(index, { type: cellType, source }, { by }).id }),
@@ -102,6 +104,8 @@ export function createActions(target: ViewerTarget): PerformAction {
       if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
       return readImageBeside(file.path, path);
     },
+    readLibrary: ({ address }) => files.readLibrary(address),
+    readPage: ({ path }) => files.readPage(path),
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),

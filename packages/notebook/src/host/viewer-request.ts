@@ -114,6 +114,8 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   trustFolder: { yes: flag, folder: optional(text) },
   trustOutputs: { trusted: flag },
   readImage: { path: text },
+  readLibrary: { address: shortText },
+  readPage: { path: shortText },
   findWidget: { modelId: shortText },
   openWidget: { modelId: shortText },
   callWidget: { commId: shortText, cellId, data: object, buffers: listOf(text, 1000) },

@@ -17,14 +17,14 @@ export function pageWithin(html: string): PageWithin | undefined {
   const frames = html.match(frame) ?? [];
   const [tag] = frames;
   if (tag === undefined || frames.length > 1 || /<script/i.test(html.replace(tag, () => ''))) return undefined;
-  const heightPx = Math.min(2000, Number(/^(\d{2,4})(?:px)?$/.exec(valueOf(tag, 'height') ?? '')?.[1] ?? defaultHeightPx));
-  const srcdoc = valueOf(tag, 'srcdoc');
+  const heightPx = Math.min(2000, Number(/^(\d{2,4})(?:px)?$/.exec(attributeOf(tag, 'height') ?? '')?.[1] ?? defaultHeightPx));
+  const srcdoc = attributeOf(tag, 'srcdoc');
   if (srcdoc !== undefined) return { page: decodeEntities(srcdoc), heightPx };
-  const src = valueOf(tag, 'src');
+  const src = attributeOf(tag, 'src');
   return src === undefined ? undefined : { address: decodeEntities(src), heightPx };
 }
 
-function valueOf(tag: string, name: string): string | undefined {
+function attributeOf(tag: string, name: string): string | undefined {
   const found = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`, 'i').exec(tag);
   return found?.[1] ?? found?.[2];
 }

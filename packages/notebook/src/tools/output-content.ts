@@ -5,6 +5,7 @@ import { toText } from '../model/text.js';
 import { toCompactTable } from '../outputs/html-table.js';
 import { type ImageFacts, readImageFacts } from '../outputs/image-facts.js';
 import { type ImageBounds, maxDecodedPixels } from '../outputs/image-scaling.js';
+import { describeScripted } from '../outputs/scripted-summary.js';
 import { toPlainText } from '../outputs/terminal-text.js';
 import { withShownWithin } from '../widgets/shown-within.js';
 import type { WidgetModels } from '../widgets/widget-models.js';
@@ -133,6 +134,8 @@ function toReadable(output: Output): Output {
 }
 
 function toReadableBundle(data: JsonObject): JsonObject {
+  const about = describeScripted(data);
+  if (about !== undefined) return withoutScripts(data, about);
   const html = data['text/html'];
   const table = typeof html === 'string' ? toCompactTable(html) : undefined;
   const plain = data['text/plain'];
@@ -141,4 +144,11 @@ function toReadableBundle(data: JsonObject): JsonObject {
     return { ...data, 'text/html': note, 'text/plain': toPlainText(table) };
   }
   return typeof plain === 'string' ? { ...data, 'text/plain': toPlainText(plain) } : data;
+}
+
+/** What a person sees as a chart or page, in a few words; images beside it stay. */
+function withoutScripts(data: JsonObject, about: string): JsonObject {
+  const images = Object.entries(data).filter(([type]) => imageTypes.includes(type));
+  const left = Object.keys(data).filter((type) => type !== 'text/plain' && !imageTypes.includes(type));
+  return { 'text/plain': `${about}\n[get_output has ${left.slice(0, 3).join(', ')}]`, ...Object.fromEntries(images) };
 }

@@ -223,6 +223,10 @@ export type ViewerAction =
   | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
   | { readonly do: 'readImage'; readonly path: string }
+  /** A library that a package of the kernel's Python brings, by the address at which a page looks for it. Answered with base64. */
+  | { readonly do: 'readLibrary'; readonly address: string }
+  /** A page that an output names, by its path. Answered with base64. */
+  | { readonly do: 'readPage'; readonly path: string }
   /** Whether scripts in outputs may run, apart from everything. */
   | { readonly do: 'trustOutputs'; readonly trusted: boolean }
   /** Answered with `FoundWidget`. */

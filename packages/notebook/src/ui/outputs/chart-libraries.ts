@@ -1,3 +1,6 @@
+import type { ViewerAction } from '../../viewer/protocol.js';
+import { requestOfHost } from './host-requests.js';
+
 /** What pages load from elsewhere, and a sandboxed page is given instead, since it has no network. */
 export interface Libraries {
   /** Code by the name of its library. */
@@ -11,10 +14,11 @@ const files = { plotly: 'chart-plotly.js', vega: 'chart-vega.js', leaflet: 'char
 type Bundled = keyof typeof files;
 
 /** By the end of the address: many servers have the same files. Versions are not compared. */
-const known: readonly (readonly [pattern: RegExp, name: Bundled | 'nothing'])[] = [
+const known: readonly (readonly [pattern: RegExp, name: Bundled | 'kernel' | 'nothing'])[] = [
   [/\/plotly(?:\.js)?[\w.@-]*(?:\/[\w./-]*)?$/, 'plotly'],
   [/\/vega(?:-lib|-lite|-embed)?(?:@[\w.-]+|\/[\d.]+\/[\w.-]+\.js)[\w./-]*$/, 'vega'],
   [/\/(?:leaflet(?:-src)?(?:\.min)?|leaflet\.awesome-markers|jquery-[\d.]+(?:\.min|\.slim)*)\.js$/, 'leaflet'],
+  [/\/(?:bokeh(?:-[a-z]+)?-\d[\w.]*|vis-network(?:\.min)?)\.js$/, 'kernel'],
   // Buttons and boxes of pages around a map, and none in it.
   [/\/bootstrap[\w.-]*\.js$/, 'nothing'],
 ];
@@ -25,10 +29,12 @@ const loading = new Map<string, Promise<string>>();
 /** The libraries that these pages load, and those that are asked for by name. */
 export async function librariesOf(pages: readonly string[], names: readonly Bundled[] = []): Promise<Libraries> {
   const addresses: { [address: string]: string } = {};
+  const hasFormulas = pages.some((page) => page.includes('$$'));
   for (const page of pages) {
     for (const [address] of page.matchAll(addressPattern)) {
       const name = libraryAt(address);
-      if (name !== undefined) addresses[address] = name;
+      // The largest file of Bokeh is for formulas alone.
+      if (name !== undefined) addresses[address] = /\/bokeh-mathjax-/.test(address) && !hasFormulas ? 'nothing' : name;
     }
   }
   const wanted = new Set([...names, ...Object.values(addresses)]);
@@ -36,21 +42,33 @@ export async function librariesOf(pages: readonly string[], names: readonly Bund
   return { code: Object.fromEntries(code), addresses };
 }
 
-/** Whether something stands in for what is at the address. */
-export function libraryAt(address: string): string | undefined {
+/** What stands in for what is at the address; for libraries of the kernel's packages each address is a name of its own. */
+function libraryAt(address: string): string | undefined {
   const path = address.replace(/[?#].*$/, '');
-  return known.find(([pattern]) => pattern.test(path))?.[1];
+  const name = known.find(([pattern]) => pattern.test(path))?.[1];
+  return name === 'kernel' ? address : name;
 }
 
 function codeOf(name: string): Promise<string> {
-  const file = Object.hasOwn(files, name) ? files[name as Bundled] : undefined;
-  if (file === undefined) return Promise.resolve('');
-  let code = loading.get(file);
+  if (name === 'nothing') return Promise.resolve('');
+  let code = loading.get(name);
   if (code === undefined) {
-    code = fetch(file).then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(`its library (${file}) is missing`))));
-    loading.set(file, code);
+    code = Object.hasOwn(files, name) ? fetchFile(files[name as Bundled]) : readOfKernel({ do: 'readLibrary', address: name });
+    loading.set(name, code);
     // Asked for again by the next chart.
-    code.catch(() => loading.delete(file));
+    code.catch(() => loading.delete(name));
   }
   return code;
+}
+
+async function fetchFile(file: string): Promise<string> {
+  const answer = await fetch(file);
+  if (!answer.ok) throw new Error(`its library (${file}) is missing`);
+  return answer.text();
+}
+
+/** The text of a file that the kernel can read. */
+export async function readOfKernel(action: Extract<ViewerAction, { do: 'readLibrary' | 'readPage' }>): Promise<string> {
+  const base64 = (await requestOfHost(action)) as string;
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
 }

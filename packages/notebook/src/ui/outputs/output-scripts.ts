@@ -11,6 +11,8 @@ import { asText } from './mime-text.js';
 export interface OutputScripts {
   /** The page of the output, scripts included. */
   readonly page: string;
+  /** Where the page is instead: a file that code has written. */
+  readonly path?: string;
   readonly hasScript: boolean;
   /** It shows nothing by itself: others use what it brings. */
   readonly isLibrary: boolean;
@@ -54,8 +56,15 @@ function look(bundle: MimeBundle): OutputScripts | undefined {
   const page = asText(bundle['text/html']);
   const within = pageWithin(page);
   if (within?.page !== undefined) return { page: within.page, hasScript: true, isLibrary: false, heightPx: within.heightPx };
+  const path = within?.address === undefined ? undefined : pathOfPage(within.address);
+  if (within && path !== undefined) return { page: '', path, hasScript: true, isLibrary: false, heightPx: within.heightPx };
   const { hasScript, hasPage, showsSomething } = partsOf(page);
   return hasScript || hasPage ? { page, hasScript, isLibrary: hasScript && !hasPage && !showsSomething } : undefined;
+}
+
+/** The path of a page beside the notebook; undefined for an address of the network. */
+function pathOfPage(address: string): string | undefined {
+  return /^(?:[a-z][\w+.-]+:|\/\/)/i.test(address) || !/\.html?$/i.test(address) ? undefined : address;
 }
 
 /** Elements that show nothing, wherever a page is put into another. */

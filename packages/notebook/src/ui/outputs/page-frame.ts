@@ -3,6 +3,8 @@ import type { ShowMessage } from '../sandboxed/show-pages.js';
 import { type Libraries, librariesOf } from './chart-libraries.js';
 import { sandboxedFrame } from './sandboxed-frame.js';
 
+export { readOfKernel } from './chart-libraries.js';
+
 /** What an output shows in a page of its own. */
 export interface PageContent {
   /** For screen readers. */

@@ -14,11 +14,15 @@ export function scriptedOutput(output: Output, scripts: OutputScripts, withoutSc
   return holder;
 }
 
-function running(output: Output, { page: html, isLibrary, heightPx }: OutputScripts): HTMLElement[] {
+function running(output: Output, { page: html, path, isLibrary, heightPx }: OutputScripts): HTMLElement[] {
   if (isLibrary) return [el('div', { class: 'removed' }, 'This output brings scripts that outputs below it use. ')];
   const place = el('div', {});
-  const load = async () =>
-    (await import('./page-frame.js')).pageFrame({ label: 'Output with scripts', html: [...pagesBefore(output), html], heightPx });
+  const load = async () => {
+    const { pageFrame, readOfKernel } = await import('./page-frame.js');
+    const page = path === undefined ? html : await readOfKernel({ do: 'readPage', path });
+    // A page of its own brings all that it needs.
+    return pageFrame({ label: 'Output with scripts', html: [...(heightPx === undefined ? pagesBefore(output) : []), page], heightPx });
+  };
   showPage(place, load);
   return [place, ...linesBelow(html)];
 }
