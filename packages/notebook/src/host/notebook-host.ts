@@ -255,9 +255,11 @@ export class NotebookHost implements AsyncDisposable {
       const { tools: codeTools, windowLimits: limits } = options;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
       windows = new ViewerWindows({ session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
+      const shown = windows;
       const tools = createNotebookTools(session, {
         onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }),
         scaleImage: createImageScaler(),
+        drawChart: (output) => shown.draw(output),
         ...(file ? { whyUnsaved: () => whyUnsaved(file.state) } : {}),
       });
       const server = await this.#openServer(windows, session);

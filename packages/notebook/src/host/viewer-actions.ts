@@ -7,6 +7,7 @@ import type { NotebookSession } from '../session.js';
 import type { ViewerAction } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './cell-edits.js';
+import type { ChartPictures } from './chart-pictures.js';
 import { CodeQuestions } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
@@ -34,6 +35,8 @@ export interface ViewerTarget {
   /** Undefined where no output is ever trusted. */
   readonly trust?: OutputTrust | undefined;
   readonly widgets: WindowWidgets;
+  /** Undefined where nobody asks for pictures. */
+  readonly pictures?: ChartPictures | undefined;
   disconnectAgent(agentId: string): Promise<void>;
   /** Undefined where its agents are not kept apart. */
   readonly lease: LeaseDesk | undefined;
@@ -106,6 +109,7 @@ export function createActions(target: ViewerTarget): PerformAction {
     },
     readLibrary: ({ address }) => files.readLibrary(address),
     readPage: ({ path }) => files.readPage(path),
+    drawn: ({ id, picture }) => target.pictures?.take(id, picture),
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),

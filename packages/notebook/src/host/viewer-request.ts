@@ -116,6 +116,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   readImage: { path: text },
   readLibrary: { address: shortText },
   readPage: { path: shortText },
+  drawn: { id: count, picture: orNull(text) },
   findWidget: { modelId: shortText },
   openWidget: { modelId: shortText },
   callWidget: { commId: shortText, cellId, data: object, buffers: listOf(text, 1000) },

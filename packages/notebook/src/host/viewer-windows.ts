@@ -1,9 +1,11 @@
 import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
+import type { Output } from '../kernel/kernel.js';
 import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
 import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
+import { ChartPictures } from './chart-pictures.js';
 import { HostError } from './host-error.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
@@ -30,6 +32,7 @@ export class ViewerWindows {
   readonly #options: ViewerWindowsOptions;
   readonly #links = new Set<ViewerLink>();
   readonly #widgets: WidgetTraffic;
+  readonly #pictures: ChartPictures;
   readonly #stopListening: (() => void)[];
   #agents: readonly ConnectedAgent[] = [];
   #lease: LeaseDesk | undefined;
@@ -41,6 +44,7 @@ export class ViewerWindows {
     this.#options = options;
     const { session, file, trust, codeTools, kernels } = options;
     this.#widgets = new WidgetTraffic({ session });
+    this.#pictures = new ChartPictures(session.document, (message) => this.#askOne(message));
     session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
@@ -92,6 +96,7 @@ export class ViewerWindows {
         kernels,
         trust,
         widgets,
+        pictures: this.#pictures,
         by,
         disconnectAgent: (id) => this.#disconnect(id),
         lease: this.#lease,
@@ -105,6 +110,11 @@ export class ViewerWindows {
     });
     link.send(this.#hello(by.name));
     this.#links.add(link);
+  }
+
+  /** A PNG of what the output shows in a page of its own, as base64. Undefined where no window draws it. */
+  draw(output: Output): Promise<string | undefined> {
+    return this.#pictures.draw(output);
   }
 
   async close(): Promise<void> {
@@ -139,6 +149,13 @@ export class ViewerWindows {
       outputsTrusted: trust?.isTrusted ?? false,
       ranHere: trust?.ranHere ?? [],
     };
+  }
+
+  /** The window that was opened last. */
+  #askOne(message: HostMessage): boolean {
+    const link = [...this.#links].at(-1);
+    link?.send(message);
+    return link !== undefined;
   }
 
   #remove(link: ViewerLink): void {

@@ -26,6 +26,7 @@ const scalingMs = 15_000;
 
 /** As most of them are: a value that is none is text. */
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const dataAddress = /data:[\w.+/-]{3,60};base64,[\w+/=]{100,}/g;
 const base64Start = /^[A-Za-z0-9+/]{64}/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -84,10 +85,17 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
     }
     return withValues(data, taken);
   };
+  /** A chart is seen by a picture, where something draws it; its description stays. */
+  const withPicture = async (output: Output, readable: Output): Promise<Output> => {
+    const { data } = output as { data?: JsonObject };
+    const isSeen = !data || imageTypes.some((type) => data[type] !== undefined) || describeScripted(data) === undefined;
+    const picture = isSeen || isFull() ? undefined : await options.drawChart?.(output);
+    return picture === undefined ? readable : ({ ...readable, data: { ...(readable.data as JsonObject), 'image/png': picture } } as Output);
+  };
   const collect = async (outputs: readonly Output[]): Promise<JsonObject[]> => {
     const collected: JsonObject[] = [];
     for (const output of withShownWithin(outputs, widgets)) {
-      const onDisk = splitOutput(whole ? output : toReadable(output));
+      const onDisk = splitOutput(whole ? output : await withPicture(output, toReadable(output)));
       collected.push(isJsonObject(onDisk.data) ? withValues(onDisk, { data: await takeFrom(onDisk.data) }) : onDisk);
     }
     return collected;
@@ -143,7 +151,10 @@ function toReadableBundle(data: JsonObject): JsonObject {
     const note = `[${html.length} characters of HTML: the table of text/plain; get_output has them]`;
     return { ...data, 'text/html': note, 'text/plain': toPlainText(table) };
   }
-  return typeof plain === 'string' ? { ...data, 'text/plain': toPlainText(plain) } : data;
+  // Images within HTML are no text.
+  const shown =
+    typeof html === 'string' ? { 'text/html': html.replaceAll(dataAddress, (address) => `[${address.length} characters of data]`) } : {};
+  return typeof plain === 'string' ? { ...data, ...shown, 'text/plain': toPlainText(plain) } : { ...data, ...shown };
 }
 
 /** What a person sees as a chart or page, in a few words; images beside it stay. */

@@ -100,6 +100,8 @@ export type HostMessage =
   | { readonly type: 'choice'; readonly choice: KernelChoice }
   | { readonly type: 'outputsTrusted'; readonly outputsTrusted: boolean }
   | { readonly type: 'ranHere'; readonly ranHere: readonly string[] }
+  /** Asks for a picture of what an output shows in a page of its own: `drawn` of this id answers. */
+  | { readonly type: 'draw'; readonly id: number; readonly cellId: string; readonly index: number }
   /** Of widgets that the window has opened. */
   | { readonly type: 'widgets'; readonly news: readonly WidgetNews[] }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
@@ -227,6 +229,8 @@ export type ViewerAction =
   | { readonly do: 'readLibrary'; readonly address: string }
   /** A page that an output names, by its path. Answered with base64. */
   | { readonly do: 'readPage'; readonly path: string }
+  /** The picture that a `draw` asked for, as the `data:` address of a PNG; null where there is none. */
+  | { readonly do: 'drawn'; readonly id: number; readonly picture: string | null }
   /** Whether scripts in outputs may run, apart from everything. */
   | { readonly do: 'trustOutputs'; readonly trusted: boolean }
   /** Answered with `FoundWidget`. */

@@ -32,6 +32,7 @@ export function allCells(): readonly Cell[] {
 /** Takes what the host says of outputs out of its messages. */
 export function receiveForOutputs(message: HostMessage): void {
   if (message.type === 'widgets') return onWidgets(message.news);
+  if (message.type === 'draw') return void import('./chart-picture.js').then(({ answerDraw }) => answerDraw(message));
   if (message.type === 'hello') onWidgets('begun');
   if (message.type !== 'hello' && message.type !== 'outputsTrusted' && message.type !== 'ranHere') return;
   if (message.type !== 'ranHere') isTrusted = message.outputsTrusted === true;

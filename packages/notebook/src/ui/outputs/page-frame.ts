@@ -1,9 +1,7 @@
 import type { Chart } from '../../outputs/chart-bundle.js';
 import type { ShowMessage } from '../sandboxed/show-pages.js';
-import { type Libraries, librariesOf } from './chart-libraries.js';
+import { librariesOf } from './chart-libraries.js';
 import { sandboxedFrame } from './sandboxed-frame.js';
-
-export { readOfKernel } from './chart-libraries.js';
 
 /** What an output shows in a page of its own. */
 export interface PageContent {
@@ -14,13 +12,15 @@ export interface PageContent {
   readonly heightPx?: number | undefined;
 }
 
-/** The page of an output, with the libraries that it would load from elsewhere. Rejects where one of them cannot be had. */
-export async function pageFrame({ label, ...content }: PageContent): Promise<HTMLElement> {
-  const message = await showMessage(content);
-  return sandboxedFrame({ page: 'sandboxed.html', label, onReady: (frame) => frame.post(message) });
-}
-
-async function showMessage({ html, chart, heightPx }: Omit<PageContent, 'label'>): Promise<ShowMessage> {
-  const libraries: Libraries = await librariesOf(html, chart ? [chart.kind === 'plotly' ? 'plotly' : 'vega'] : []);
-  return { type: 'show', html, chart, libraries, heightPx };
+/** The page of an output, with the libraries that it would load from elsewhere. Rejects where one of them cannot be had. `onPicture`: it is drawn to be one. */
+export async function pageFrame({ label, ...content }: PageContent, onPicture?: (address: string) => void): Promise<HTMLElement> {
+  const { html, chart } = content;
+  const libraries = await librariesOf(html, chart ? [chart.kind === 'plotly' ? 'plotly' : 'vega'] : []);
+  const message: ShowMessage = { type: 'show', ...content, libraries, isPicture: onPicture !== undefined };
+  return sandboxedFrame({
+    page: 'sandboxed.html',
+    label,
+    onReady: (frame) => frame.post(message),
+    onMessage: (said) => onPicture?.(String((said as { picture?: unknown }).picture)),
+  });
 }

@@ -34,7 +34,7 @@ const renderers: readonly (readonly [type: string, name: string, render: Rendere
 export function richOutput(output: Extract<Output, { data: MimeBundle }>): HTMLElement {
   const { data = {}, metadata = {} } = output;
   const chart = chartOf(data);
-  if (chart) return chartOutput(chart);
+  if (chart) return chartOutput(output, chart);
   const scripts = scriptsOf(data);
   const still = () => stillForm(data, metadata);
   const modelId = widgetIdOf(data);

@@ -2,7 +2,7 @@ import type { Output } from '../../kernel/kernel.js';
 import { button, el } from '../dom.js';
 import { showPage } from './chart-output.js';
 import { followTrust, mayRun, notebookTrusted, trustOutputs } from './host-requests.js';
-import { type OutputScripts, pagesBefore } from './output-scripts.js';
+import type { OutputScripts } from './output-scripts.js';
 
 /** An output in which something would act: without it, and a line that says so; or, where it has come from a run of this session or the notebook is trusted, apart from everything. */
 export function scriptedOutput(output: Output, scripts: OutputScripts, withoutScripts: () => HTMLElement | undefined): HTMLElement {
@@ -14,17 +14,15 @@ export function scriptedOutput(output: Output, scripts: OutputScripts, withoutSc
   return holder;
 }
 
-function running(output: Output, { page: html, path, isLibrary, heightPx }: OutputScripts): HTMLElement[] {
-  if (isLibrary) return [el('div', { class: 'removed' }, 'This output brings scripts that outputs below it use. ')];
+function running(output: Output, { page, isLibrary }: OutputScripts): HTMLElement[] {
+  if (isLibrary) {
+    const line = el('div', { class: 'removed' }, 'This output brings scripts that outputs below it use. ');
+    queueMicrotask(() => hideWaiting(line, page));
+    return [line];
+  }
   const place = el('div', {});
-  const load = async () => {
-    const { pageFrame, readOfKernel } = await import('./page-frame.js');
-    const page = path === undefined ? html : await readOfKernel({ do: 'readPage', path });
-    // A page of its own brings all that it needs.
-    return pageFrame({ label: 'Output with scripts', html: [...(heightPx === undefined ? pagesBefore(output) : []), page], heightPx });
-  };
-  showPage(place, load);
-  return [place, ...linesBelow(html)];
+  showPage(place, output);
+  return [place, ...linesBelow(page)];
 }
 
 /** What is known to be missing in the page, and how trust in the notebook ends. */
@@ -48,4 +46,11 @@ function removedLine({ hasScript, isLibrary }: OutputScripts): HTMLElement {
   );
   const what = isLibrary ? 'A script that other outputs use was removed. ' : 'A script was removed from this output. ';
   return el('div', { class: 'removed' }, what, ask, ' to let scripts in its outputs run, apart from this window and without network.');
+}
+
+/** The output above it waits for a word of the script, which runs in the pages of others. */
+function hideWaiting(line: HTMLElement, page: string): void {
+  const above = line.closest('.output')?.previousElementSibling;
+  const waiting = above?.querySelector('.html-output > *')?.shadowRoot?.querySelector('[id]')?.id ?? '';
+  if (above instanceof HTMLElement && waiting.length >= 8 && page.includes(waiting)) above.hidden = true;
 }
