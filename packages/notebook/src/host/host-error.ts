@@ -34,3 +34,8 @@ export type HostErrorCode = keyof typeof hostErrors;
 export class HostError extends CodedError<HostErrorCode> {
   override name = 'HostError';
 }
+
+/** For the log. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -6,6 +6,7 @@ import type { JournalEntry } from '../model/journal.js';
 import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { ChartPictures } from './chart-pictures.js';
+import type { HeadlessWindow } from './headless-window.js';
 import { HostError } from './host-error.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
@@ -17,6 +18,8 @@ export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'fi
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
   codeTools?: NotebookTools | undefined;
+  /** Draws charts where no window is open. Default: they are described. */
+  headless?: HeadlessWindow | undefined;
   limits?: Partial<LinkLimits> | undefined;
 }
 
@@ -31,6 +34,8 @@ const maxJournalCharacters = 2_000_000;
 export class ViewerWindows {
   readonly #options: ViewerWindowsOptions;
   readonly #links = new Set<ViewerLink>();
+  /** Windows that draw pictures, and nobody sees. */
+  readonly #unseen = new Set<ViewerLink>();
   readonly #widgets: WidgetTraffic;
   readonly #pictures: ChartPictures;
   readonly #stopListening: (() => void)[];
@@ -44,7 +49,15 @@ export class ViewerWindows {
     this.#options = options;
     const { session, file, trust, codeTools, kernels } = options;
     this.#widgets = new WidgetTraffic({ session });
-    this.#pictures = new ChartPictures(session.document, (message) => this.#askOne(message));
+    const { headless } = options;
+    this.#pictures = new ChartPictures({
+      document: session.document,
+      kernel: session.kernel,
+      windows: [
+        (message) => this.#askOne(this.#links, message),
+        async (message) => (await headless?.open()) === true && this.#askOne(this.#unseen, message),
+      ],
+    });
     session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
@@ -82,10 +95,10 @@ export class ViewerWindows {
   }
 
   /** A window starts with the whole state, and receives each change that follows. */
-  add(socket: WebSocket): void {
+  add(socket: WebSocket, { isUnseen = false } = {}): void {
     const { session, file, folder, trust, logger, limits, codeTools, kernels } = this.#options;
     // Counted on: what a window did that is closed was not done by the next one.
-    const by = personAt(++this.#lastWindow);
+    const by = personAt(isUnseen ? 0 : ++this.#lastWindow);
     const widgets = this.#widgets.join((news) => link.send({ type: 'widgets', news }));
     const link: ViewerLink = new ViewerLink(socket, {
       perform: createActions({
@@ -109,7 +122,8 @@ export class ViewerWindows {
       limits,
     });
     link.send(this.#hello(by.name));
-    this.#links.add(link);
+    (isUnseen ? this.#unseen : this.#links).add(link);
+    if (isUnseen) this.#options.headless?.join();
   }
 
   /** A PNG of what the output shows in a page of its own, as base64. Undefined where no window draws it. */
@@ -122,7 +136,8 @@ export class ViewerWindows {
     clearTimeout(this.#leaveTimer);
     for (const stop of this.#stopListening) stop();
     this.#widgets.close();
-    await Promise.all([...this.#links].map((link) => link.close()));
+    await Promise.all([...this.#links, ...this.#unseen].map((link) => link.close()));
+    await this.#options.headless?.close();
   }
 
   #hello(you: string): Hello {
@@ -152,13 +167,14 @@ export class ViewerWindows {
   }
 
   /** The window that was opened last. */
-  #askOne(message: HostMessage): boolean {
-    const link = [...this.#links].at(-1);
+  #askOne(links: ReadonlySet<ViewerLink>, message: HostMessage): boolean {
+    const link = [...links].at(-1);
     link?.send(message);
     return link !== undefined;
   }
 
   #remove(link: ViewerLink): void {
+    if (this.#unseen.delete(link)) return;
     this.#links.delete(link);
     // A reload is back at once; whoever does not come back would leave an agent waiting.
     clearTimeout(this.#leaveTimer);
@@ -166,9 +182,9 @@ export class ViewerWindows {
   }
 
   #notify(message: HostMessage): void {
-    if (this.#links.size === 0) return;
+    if (this.#links.size + this.#unseen.size === 0) return;
     const text = JSON.stringify(message);
-    for (const link of this.#links) link.sendText(text);
+    for (const link of [...this.#links, ...this.#unseen]) link.sendText(text);
   }
 
   #notifyJournalSoon(): void {

@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { MimeBundle } from '../kernel/kernel.js';
 import { toText } from '../model/text.js';
-import { chartOf } from './chart-bundle.js';
+import { type Chart, chartOf } from './chart-bundle.js';
 import { jsonAt } from './chart-data.js';
 import { describeBokeh, describeMap, describePlotly, describeVega } from './chart-summary.js';
 import { pageWithin } from './page-within.js';
@@ -19,15 +19,28 @@ export function describeScripted(bundle: MimeBundle): string | undefined {
   return describeScript(script) ?? `HTML with scripts, ${script.length} characters`;
 }
 
+/** The chart of an output that is data, or page of Altair. */
+export function chartIn(bundle: MimeBundle): Chart | undefined {
+  const chart = chartOf(bundle);
+  if (chart) return chart;
+  const spec = vegaSpecOf(textOf(bundle['text/html']));
+  return spec && { kind: Object.hasOwn(spec, 'marks') ? 'vega' : 'vega-lite', type: 'text/html', spec };
+}
+
+function vegaSpecOf(script: string): JsonObject | undefined {
+  const found = script.includes('vegaEmbed') ? /\}\)\((?=\{")/.exec(script) : null;
+  const spec = found ? jsonAt(script, found.index + found[0].length) : undefined;
+  return isJsonObject(spec) ? spec : undefined;
+}
+
 function describeScript(script: string): string | undefined {
   const plotly = /Plotly\.newPlot\(\s*["'][^"']*["'],\s*(?=\[)/.exec(script);
   if (plotly) {
     const from = plotly.index + plotly[0].length;
     return describePlotly({ data: jsonAt(script, from), layout: layoutBehind(script, from) });
   }
-  const vega = /\}\)\((?=\{")/.exec(script);
-  const spec = vega && /vegaEmbed/.test(script) ? jsonAt(script, vega.index + vega[0].length) : undefined;
-  if (isJsonObject(spec)) return describeVega(spec);
+  const spec = vegaSpecOf(script);
+  if (spec) return describeVega(spec);
   const bokeh = /docs_json = (?=\{)/.exec(script);
   const documents = bokeh ? jsonAt(script, bokeh.index + bokeh[0].length) : undefined;
   if (isJsonObject(documents)) return describeBokeh(documents);

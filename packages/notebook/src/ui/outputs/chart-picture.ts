@@ -9,7 +9,8 @@ const drawMs = 12_000;
 
 /** Draws the output that the host asks for, and answers with the picture; with none where that does not work. */
 export async function answerDraw({ id, cellId, index }: { id: number; cellId: string; index: number }): Promise<void> {
-  const output = allCells().find((cell) => cell.id === cellId)?.outputs[index];
+  // A browser does not draw what nobody sees.
+  const output = document.hidden ? undefined : allCells().find((cell) => cell.id === cellId)?.outputs[index];
   const picture = (output && (await pictureOf(output)?.catch(() => undefined))) ?? null;
   await requestOfHost({ do: 'drawn', id, picture }).catch(() => {});
 }
@@ -20,6 +21,7 @@ let last: Promise<unknown> = Promise.resolve();
 export function pictureOf(output: Output): Promise<string> | undefined {
   const content = pageContentOf(output);
   if (!content) return undefined;
+  content.catch(() => {});
   // One after the other: each takes a page of its own, and all of a processor.
   const drawing = last.then(async () => drawApart(await content));
   last = drawing.catch(() => {});
