@@ -1,4 +1,5 @@
 import type { Kernel, Output } from '../kernel/kernel.js';
+import { within } from '../kernel/within.js';
 import type { NotebookDocument } from '../model/document.js';
 import { chartIn } from '../outputs/scripted-summary.js';
 import type { HostMessage } from '../viewer/protocol.js';
@@ -56,24 +57,11 @@ export class ChartPictures {
     const cell = this.#options.document.cells.find(({ outputs }) => outputs.includes(output));
     if (!cell) return undefined;
     const id = ++this.#lastId;
-    const { promise, end } = this.#expect(id);
+    const drawing = new Promise<string | undefined>((resolve) => this.#waiting.set(id, resolve));
     const isAsked = await ask({ type: 'draw', id, cellId: cell.id, index: cell.outputs.indexOf(output) });
-    if (!isAsked) end(undefined);
-    return promise;
-  }
-
-  #expect(id: number): { promise: Promise<string | undefined>; end: (picture: string | undefined) => void } {
-    let end: (picture: string | undefined) => void = () => {};
-    const promise = new Promise<string | undefined>((resolve) => {
-      end = (picture) => {
-        clearTimeout(timer);
-        this.#waiting.delete(id);
-        resolve(picture);
-      };
-      const timer = setTimeout(() => end(undefined), 2 * drawMs).unref();
-      this.#waiting.set(id, end);
-    });
-    return { promise, end };
+    const picture = isAsked ? await within(drawMs, drawing) : undefined;
+    this.#waiting.delete(id);
+    return picture;
   }
 
   async #drawInKernel(output: Output): Promise<string | undefined> {

@@ -23,6 +23,8 @@ const maxEdge = 1568;
 const imagesOfFullSize = 4;
 /** How long one result may take to scale its images. Milliseconds. */
 const scalingMs = 15_000;
+/** How long one result may begin to draw charts. Milliseconds. */
+const drawingMs = 15_000;
 
 /** As most of them are: a value that is none is text. */
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -40,6 +42,7 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
   const blocks: ContentBlock[] = [];
   let left = imagesOfFullSize * maxImageBytes;
   let deadline: number | undefined;
+  let drawUntil: number | undefined;
 
   const put = (data: string, facts: Facts, note = ''): string => {
     left -= facts.bytes;
@@ -89,7 +92,8 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
   const withPicture = async (output: Output, readable: Output): Promise<Output> => {
     const { data } = output as { data?: JsonObject };
     const isSeen = !data || imageTypes.some((type) => data[type] !== undefined) || describeScripted(data) === undefined;
-    const picture = isSeen || isFull() ? undefined : await options.drawChart?.(output);
+    drawUntil ??= Date.now() + drawingMs;
+    const picture = isSeen || isFull() || Date.now() > drawUntil ? undefined : await options.drawChart?.(output);
     return picture === undefined ? readable : ({ ...readable, data: { ...(readable.data as JsonObject), 'image/png': picture } } as Output);
   };
   const collect = async (outputs: readonly Output[]): Promise<JsonObject[]> => {
