@@ -41,7 +41,7 @@ async function drawn(): Promise<string | undefined> {
     await new Promise((resolve) => setTimeout(resolve, canvas.closest('.vega-embed') ? 0 : 1000));
     return onWhite(canvas);
   }
-  const drawing = document.querySelector('.vega-embed svg');
+  const drawing = document.querySelector('.vega-embed svg.marks');
   return drawing ? pictureOfElement(drawing) : undefined;
 }
 
