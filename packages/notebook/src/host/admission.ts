@@ -18,6 +18,8 @@ export interface WindowAccess {
   onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
   /** Codes for windows of other users and machines. Default: there are none, and no such window. */
   typedCodes?: TypedCodes | undefined;
+  /** The browser that draws charts for agents while no window is open; false for none. Default: a Chromium that is installed, if there is one. */
+  headless?: string | false | undefined;
 }
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */

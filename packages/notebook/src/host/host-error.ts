@@ -12,6 +12,7 @@ export const hostErrors = {
   no_conflict: { meaning: 'There is nothing to decide (any more).', next: 'Go on.' },
   no_file: { meaning: 'The notebook has no file.', next: 'Open a file with it.' },
   port_in_use: { meaning: 'The port is taken.', next: 'Choose another port, or leave it out.' },
+  kernel_file_unreadable: { meaning: 'A file of the kernel that an output needs cannot be had.', next: 'Follow what the message says.' },
   image_unreadable: { meaning: 'An image beside the notebook cannot be shown.', next: 'Follow what the message says.' },
   bad_request: { meaning: 'A window sent an invalid request.', next: 'Reload the window.' },
   not_started: { meaning: 'The host is not started, or closed.', next: 'Call `start()` first.' },
@@ -32,4 +33,9 @@ export type HostErrorCode = keyof typeof hostErrors;
 /** An error of the host. */
 export class HostError extends CodedError<HostErrorCode> {
   override name = 'HostError';
+}
+
+/** For the log. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -27,7 +27,8 @@ import type { NotebookTools } from './agent-tools.js';
 import { assertSandbox } from './assert-sandbox.js';
 import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { FileStore } from './file-store.js';
-import { HostError } from './host-error.js';
+import { HeadlessWindow } from './headless-window.js';
+import { HostError, stackOf } from './host-error.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { NotebookFolder } from './notebook-folder.js';
 import { OutputTrust } from './output-trust.js';
@@ -254,10 +255,12 @@ export class NotebookHost implements AsyncDisposable {
       const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
       const { tools: codeTools, windowLimits: limits } = options;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
-      windows = new ViewerWindows({ session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
+      const headless = new HeadlessWindow({ program: options.headless, newUrl: () => this.newUrl() });
+      windows = new ViewerWindows({ headless, session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
       const tools = createNotebookTools(session, {
         onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }),
         scaleImage: createImageScaler(),
+        drawChart: async (output) => windows?.draw(output),
         ...(file ? { whyUnsaved: () => whyUnsaved(file.state) } : {}),
       });
       const server = await this.#openServer(windows, session);
@@ -298,8 +301,8 @@ export class NotebookHost implements AsyncDisposable {
       token: this.#token,
       uiFolder,
       logger: this.#logger,
-      onWindow: (socket) => {
-        windows.add(socket);
+      onWindow: (socket, isUnseen) => {
+        windows.add(socket, { isUnseen });
         // A person who opens a window will run something soon. The first run reports why it cannot start.
         session.start().catch((error: unknown) => this.#logger.warn('The kernel did not start.', { error: messageOf(error) }));
       },
@@ -342,8 +345,4 @@ export function createNotebookHost(options: NotebookHostOptions = {}): NotebookH
 
 function notStarted(): HostError {
   return new HostError('not_started', 'The notebook’s host is not started, or closed already.');
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -4,6 +4,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Output } from '../kernel/kernel.js';
 import type { DocumentEvent, NotebookDocument } from '../model/document.js';
+import { type Change, isContentOperation } from '../model/operation.js';
 import { toText } from '../model/text.js';
 import { otherProgram } from './synced-notebook.js';
 import type { TrustedOutputs } from './trusted-outputs.js';
@@ -21,12 +22,17 @@ export interface OutputTrustOptions {
 const noteMs = 500;
 
 /**
- * Whether scripts in the outputs of a notebook may run in windows, apart from everything: only after a person said so. Kept with it is which
+ * Whether scripts in the outputs of a notebook may run in windows, apart from everything: those that runs of this session have made, and others
+ * after a person said so. Kept with it is which
  * outputs with scripts there were; what runs here adds its own. So a file that has come to hold others meanwhile is not trusted any more.
  */
 export class OutputTrust {
   readonly #options: OutputTrustOptions;
   readonly #listeners = new Listeners<boolean>();
+  readonly #ranListeners = new Listeners<readonly string[]>();
+  /** Outputs with scripts that runs of this session have made, wherever they stand now. */
+  readonly #made = new Set<string>();
+  readonly #ranHere = new Set<string>();
   readonly #known: Set<string>;
   readonly #stopListening: () => void;
   readonly #digests = new WeakMap<Output, string | null>();
@@ -55,6 +61,15 @@ export class OutputTrust {
     return this.#listeners.add(listener);
   }
 
+  /** Cells in which nothing could run but what runs of this session have made, and where something could. */
+  get ranHere(): readonly string[] {
+    return [...this.#ranHere];
+  }
+
+  onRanHere(listener: (ranHere: readonly string[]) => void): () => void {
+    return this.#ranListeners.add(listener);
+  }
+
   /** A person's word, for all that the notebook holds now. */
   set(isTrusted: boolean): void {
     if (isTrusted === this.#isTrusted) return;
@@ -71,10 +86,28 @@ export class OutputTrust {
     await this.#writing;
   }
 
-  #onChange({ change, before, after }: DocumentEvent): void {
+  #onChange(event: DocumentEvent): void {
+    this.#noteRun(event);
+    this.#noteTrusted(event);
+  }
+
+  /** Before windows hear of the change: they draw the output at once. */
+  #noteRun({ change, before, after }: DocumentEvent): void {
+    const id = (after ?? before)?.cell.id;
+    const isText = change.op.type === 'editOutputs' && change.op.edit.type === 'writeText';
+    if (id === undefined || isText || before?.cell.outputs === after?.cell.outputs) return;
+    const digests = this.#digestsOf(after?.cell.outputs ?? []);
+    if (!isContentOperation(change.op) && !isOtherProgram(change)) for (const digest of digests) this.#made.add(digest);
+    const isOwn = digests.length > 0 && digests.every((digest) => this.#made.has(digest));
+    if (isOwn === this.#ranHere.has(id)) return;
+    if (isOwn) this.#ranHere.add(id);
+    else this.#ranHere.delete(id);
+    this.#ranListeners.emit(this.ranHere);
+  }
+
+  #noteTrusted({ change, before, after }: DocumentEvent): void {
     if (!this.#isTrusted || !after) return;
-    // A document keeps a copy of who changed it.
-    if (change.by.kind !== otherProgram.kind || change.by.name !== otherProgram.name) {
+    if (!isOtherProgram(change)) {
       this.#timer ??= setTimeout(() => this.#note(), noteMs).unref();
       return;
     }
@@ -116,6 +149,11 @@ export class OutputTrust {
       return digest ?? [];
     });
   }
+}
+
+/** A document keeps a copy of who changed it. */
+function isOtherProgram({ by }: Change): boolean {
+  return by.kind === otherProgram.kind && by.name === otherProgram.name;
 }
 
 /** Of what could run in an output; null if nothing could. */

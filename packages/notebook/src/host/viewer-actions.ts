@@ -7,10 +7,12 @@ import type { NotebookSession } from '../session.js';
 import type { ViewerAction } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './cell-edits.js';
+import type { ChartPictures } from './chart-pictures.js';
 import { CodeQuestions } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { readImageBeside } from './image-beside.js';
+import { KernelFiles } from './kernel-files.js';
 import type { LeaseDesk } from './lease-desk.js';
 import type { NotebookFolder } from './notebook-folder.js';
 import type { OutputTrust } from './output-trust.js';
@@ -33,6 +35,8 @@ export interface ViewerTarget {
   /** Undefined where no output is ever trusted. */
   readonly trust?: OutputTrust | undefined;
   readonly widgets: WindowWidgets;
+  /** Undefined where nobody asks for pictures. */
+  readonly pictures?: ChartPictures | undefined;
   disconnectAgent(agentId: string): Promise<void>;
   /** Undefined where its agents are not kept apart. */
   readonly lease: LeaseDesk | undefined;
@@ -49,6 +53,7 @@ export function createActions(target: ViewerTarget): PerformAction {
   const { document } = session;
   const steps = new WindowSteps(session, by);
   const code = new CodeQuestions(session.kernel);
+  const files = new KernelFiles(session.kernel);
 
   const performers: Performers = {
     insert: ({ index, cellType, source }) => ({ cellId: document.insert(index, { type: cellType, source }, { by }).id }),
@@ -102,6 +107,9 @@ export function createActions(target: ViewerTarget): PerformAction {
       if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
       return readImageBeside(file.path, path);
     },
+    readLibrary: ({ address }) => files.readLibrary(address),
+    readPage: ({ path }) => files.readPage(path),
+    drawn: ({ id, picture }) => target.pictures?.take(id, picture),
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),

@@ -20,7 +20,8 @@ export interface ViewerServerOptions extends WindowAccess {
   /** Of one message of a window. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
   logger: Logger;
-  onWindow: (socket: WebSocket) => void;
+  /** `isUnseen`: it draws pictures, and no person looks at it. */
+  onWindow: (socket: WebSocket, isUnseen: boolean) => void;
 }
 
 /** How long a client may take to send a request. Milliseconds. */
@@ -150,7 +151,9 @@ export class ViewerServer {
     if (refusal) return this.#refuse(stream, refusal, request);
     this.#sockets.delete(request.socket);
     this.#connections.trust(request.socket);
-    this.#webSockets.handleUpgrade(request, stream, head, (socket) => this.#options.onWindow(socket));
+    this.#webSockets.handleUpgrade(request, stream, head, (socket) =>
+      this.#options.onWindow(socket, new URLSearchParams(request.url?.split('?')[1]).has('unseen')),
+    );
   }
 
   /** Slows down clients that guess; the holder of the right token never waits. */

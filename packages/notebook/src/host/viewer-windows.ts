@@ -1,9 +1,12 @@
 import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
+import type { Output } from '../kernel/kernel.js';
 import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
 import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
+import { ChartPictures } from './chart-pictures.js';
+import type { HeadlessWindow } from './headless-window.js';
 import { HostError } from './host-error.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
@@ -15,6 +18,8 @@ export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'fi
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
   codeTools?: NotebookTools | undefined;
+  /** Draws charts where no window is open. Default: they are described. */
+  headless?: HeadlessWindow | undefined;
   limits?: Partial<LinkLimits> | undefined;
 }
 
@@ -29,7 +34,10 @@ const maxJournalCharacters = 2_000_000;
 export class ViewerWindows {
   readonly #options: ViewerWindowsOptions;
   readonly #links = new Set<ViewerLink>();
+  /** Windows that draw pictures, and nobody sees. */
+  readonly #unseen = new Set<ViewerLink>();
   readonly #widgets: WidgetTraffic;
+  readonly #pictures: ChartPictures;
   readonly #stopListening: (() => void)[];
   #agents: readonly ConnectedAgent[] = [];
   #lease: LeaseDesk | undefined;
@@ -40,13 +48,23 @@ export class ViewerWindows {
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
     const { session, file, trust, codeTools, kernels } = options;
-    this.#widgets = new WidgetTraffic({ session, trust });
+    this.#widgets = new WidgetTraffic({ session });
+    const { headless } = options;
+    this.#pictures = new ChartPictures({
+      document: session.document,
+      kernel: session.kernel,
+      windows: [
+        (message) => this.#askOne(this.#links, message),
+        async (message) => (await headless?.open()) === true && this.#askOne(this.#unseen, message),
+      ],
+    });
     session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
       session.onEvent((event) => this.#notify({ type: 'session', event })),
       session.journal.onChange(() => this.#notifyJournalSoon()),
       trust?.onChange((outputsTrusted) => this.#notify({ type: 'outputsTrusted', outputsTrusted })) ?? (() => {}),
+      trust?.onRanHere((ranHere) => this.#notify({ type: 'ranHere', ranHere })) ?? (() => {}),
       file?.onState((state) => this.#notify({ type: 'file', file: state })) ?? (() => {}),
       kernels?.onChoice((choice) => this.#notify({ type: 'choice', choice })) ?? (() => {}),
       codeTools?.onAccess((tools) => this.#notify({ type: 'tools', tools })) ?? (() => {}),
@@ -77,10 +95,10 @@ export class ViewerWindows {
   }
 
   /** A window starts with the whole state, and receives each change that follows. */
-  add(socket: WebSocket): void {
+  add(socket: WebSocket, { isUnseen = false } = {}): void {
     const { session, file, folder, trust, logger, limits, codeTools, kernels } = this.#options;
     // Counted on: what a window did that is closed was not done by the next one.
-    const by = personAt(++this.#lastWindow);
+    const by = personAt(isUnseen ? 0 : ++this.#lastWindow);
     const widgets = this.#widgets.join((news) => link.send({ type: 'widgets', news }));
     const link: ViewerLink = new ViewerLink(socket, {
       perform: createActions({
@@ -91,6 +109,7 @@ export class ViewerWindows {
         kernels,
         trust,
         widgets,
+        pictures: this.#pictures,
         by,
         disconnectAgent: (id) => this.#disconnect(id),
         lease: this.#lease,
@@ -103,7 +122,13 @@ export class ViewerWindows {
       limits,
     });
     link.send(this.#hello(by.name));
-    this.#links.add(link);
+    (isUnseen ? this.#unseen : this.#links).add(link);
+    if (isUnseen) this.#options.headless?.join();
+  }
+
+  /** A PNG of what the output shows in a page of its own, as base64. Undefined where no window draws it. */
+  draw(output: Output): Promise<string | undefined> {
+    return this.#pictures.draw(output);
   }
 
   async close(): Promise<void> {
@@ -111,7 +136,8 @@ export class ViewerWindows {
     clearTimeout(this.#leaveTimer);
     for (const stop of this.#stopListening) stop();
     this.#widgets.close();
-    await Promise.all([...this.#links].map((link) => link.close()));
+    await Promise.all([...this.#links, ...this.#unseen].map((link) => link.close()));
+    await this.#options.headless?.close();
   }
 
   #hello(you: string): Hello {
@@ -136,10 +162,19 @@ export class ViewerWindows {
       durations: session.durations,
       now: Date.now(),
       outputsTrusted: trust?.isTrusted ?? false,
+      ranHere: trust?.ranHere ?? [],
     };
   }
 
+  /** The window that was opened last. */
+  #askOne(links: ReadonlySet<ViewerLink>, message: HostMessage): boolean {
+    const link = [...links].at(-1);
+    link?.send(message);
+    return link !== undefined;
+  }
+
   #remove(link: ViewerLink): void {
+    if (this.#unseen.delete(link)) return;
     this.#links.delete(link);
     // A reload is back at once; whoever does not come back would leave an agent waiting.
     clearTimeout(this.#leaveTimer);
@@ -147,9 +182,9 @@ export class ViewerWindows {
   }
 
   #notify(message: HostMessage): void {
-    if (this.#links.size === 0) return;
+    if (this.#links.size + this.#unseen.size === 0) return;
     const text = JSON.stringify(message);
-    for (const link of this.#links) link.sendText(text);
+    for (const link of [...this.#links, ...this.#unseen]) link.sendText(text);
   }
 
   #notifyJournalSoon(): void {

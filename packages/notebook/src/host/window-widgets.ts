@@ -5,12 +5,9 @@ import type { FoundWidget, WidgetModelState, WidgetNews } from '../viewer/widget
 import { parseStatePart, type StatePart } from '../widgets/model-state.js';
 import type { WidgetEvent, WidgetModels } from '../widgets/widget-models.js';
 import { HostError } from './host-error.js';
-import type { OutputTrust } from './output-trust.js';
 
 export interface WindowWidgetsOptions {
   session: NotebookSession;
-  /** Undefined where no output is ever trusted. */
-  trust: Pick<OutputTrust, 'isTrusted' | 'onChange'> | undefined;
 }
 
 /** What a person did with a widget, as a window sends it. Buffers are base64. */
@@ -49,24 +46,20 @@ const maxBufferBytes = 8 * 1024 * 1024;
 /** Of one window: a person's clicks, while a cell runs. */
 const maxCalls = 256;
 
-/** Brings the models of widgets to windows that show them, and what persons do there to the kernel; in notebooks that they trust, and nowhere else. */
+/** Brings the models of widgets to windows that show them, and what persons do there to the kernel. A model that a kernel has was made by code of this session. */
 export class WidgetTraffic {
   readonly #options: WindowWidgetsOptions;
   readonly #models: WidgetModels | undefined;
   readonly #windows = new Set<Window>();
-  readonly #stops: readonly (() => void)[];
+  readonly #stop: () => void;
   /** What was set since the last time, and by which window; the kernel is undefined. */
   readonly #pending = new Map<string, Map<string, object | undefined>>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: WindowWidgetsOptions) {
-    const { session, trust } = options;
     this.#options = options;
-    this.#models = session.widgets;
-    this.#stops = [
-      this.#models?.onEvent((event) => this.#take(event)) ?? (() => {}),
-      trust?.onChange((isTrusted) => isTrusted || this.#forgetAll()) ?? (() => {}),
-    ];
+    this.#models = options.session.widgets;
+    this.#stop = this.#models?.onEvent((event) => this.#take(event)) ?? (() => {});
   }
 
   join(send: (news: readonly WidgetNews[]) => void): WindowWidgets {
@@ -82,12 +75,11 @@ export class WidgetTraffic {
 
   close(): void {
     clearTimeout(this.#timer);
-    for (const stop of this.#stops) stop();
+    this.#stop();
     this.#windows.clear();
   }
 
   #open(window: Window, modelId: string): { models: readonly WidgetModelState[] } {
-    this.#assertTrusted();
     this.#flush();
     const reached = this.#models?.reach(modelId) ?? new Map();
     for (const commId of reached.keys()) window.shown.add(commId);
@@ -95,7 +87,6 @@ export class WidgetTraffic {
   }
 
   async #call(window: Window, { commId, data, buffers, cellId }: WidgetCall, by: Actor): Promise<void> {
-    this.#assertTrusted();
     const model = window.shown.has(commId) ? this.#models?.find(commId) : undefined;
     if (!model) throw new HostError('bad_request', 'That widget is not there any more. Run its cell again.');
     if (window.calls >= maxCalls)
@@ -182,11 +173,6 @@ export class WidgetTraffic {
   #forgetAll(): void {
     this.#pending.clear();
     for (const { shown } of this.#windows) shown.clear();
-  }
-
-  #assertTrusted(): void {
-    if (this.#options.trust?.isTrusted) return;
-    throw new HostError('bad_request', 'Widgets work in a notebook that you trust: choose "Trust this notebook" below one of them.');
   }
 }
 

@@ -109,6 +109,11 @@ export interface Kernel {
   complete(code: string, position: number): Promise<Completions>;
   /** What is known of the name at the place; undefined where nothing is, or while the kernel is busy. `detail` 1 asks for more. */
   inspect(code: string, position: number, detail?: 0 | 1): Promise<MimeBundle | undefined>;
+  /**
+   * The text that a Python expression gives, without a trace in the notebook: base64, or other text without quotes. Undefined while the kernel is
+   * busy, or where there is none. Undefined of kernels that cannot be asked.
+   */
+  evaluate?(expression: string): Promise<string | undefined>;
   /** Variables are gone, the execution count begins at 1 again; a running execution ends `interrupted`. */
   restart(): Promise<void>;
   /**

@@ -44,6 +44,7 @@ export type Command =
   /** Comes beside the flag in `signals`: it reaches code that waits, the flag reaches code that computes. */
   | { type: 'interrupt'; count: number }
   | { type: 'complete'; id: number; before: string }
+  | { type: 'evaluate'; id: number; expression: string }
   | { type: 'takeWritten'; id: number; bounds: WrittenBounds }
   | HostCommand
   | ToolCommand;
@@ -68,6 +69,8 @@ export type Report =
   /** The same, with the value of the cell's last expression, which comes after all other outputs. */
   | { type: 'done'; count: number; status: Execution['status']; result: Output; characters: number }
   | { type: 'completions'; id: number; matches: string[]; word: string }
+  /** To `evaluate` of this id; without a value where the expression gave no text. */
+  | { type: 'evaluated'; id: number; value?: string }
   /** To `takeWritten` of this id; see written-files.ts. */
   | { type: 'written'; id: number; text: string; data: Uint8Array<ArrayBuffer> }
   | HostReport
@@ -137,6 +140,7 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
     (status === 'ok' || status === 'error' || status === 'interrupted') &&
     (result === undefined || (isOutputOf(result) && isCount(characters))),
   completions: ({ id, matches, word }) => isCount(id) && isTexts(matches) && typeof word === 'string',
+  evaluated: ({ id, value }) => isCount(id) && (value === undefined || typeof value === 'string'),
   written: ({ id, text, data }) => isCount(id) && typeof text === 'string' && data instanceof Uint8Array,
   hostCall: ({ id, service, text, data }) =>
     isCount(id) &&

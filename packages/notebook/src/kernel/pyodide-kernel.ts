@@ -24,6 +24,7 @@ export interface PyodideKernelOptions extends QueueOptions {
 }
 
 const completionTimeoutMs = 2000;
+const evaluationTimeoutMs = 30_000;
 /** Of one look at the folder, and of what runs in the background before it. */
 const writtenTimeoutMs = 5000;
 
@@ -67,6 +68,10 @@ export class PyodideKernel extends QueuedKernel<PyodideEngine> {
     return undefined;
   }
 
+  async evaluate(expression: string): Promise<string | undefined> {
+    return this.idleEngine?.evaluate(expression);
+  }
+
   /** See `Kernel`. Undefined while a cell runs. */
   async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
     return this.idleEngine?.takeWritten(bounds);
@@ -88,6 +93,7 @@ class PyodideEngine implements Engine {
   readonly #calls: ToolCalls | undefined;
   readonly #hostCalls: HostCalls;
   readonly #completions = new Map<number, (found: Found) => void>();
+  readonly #evaluated = new Map<number, (value: string | undefined) => void>();
   readonly #written = new Map<number, (report: WrittenReport | undefined) => void>();
   /** By their counts. */
   readonly #cells = new RecentRuns<number, PendingExecution>();
@@ -140,6 +146,15 @@ class PyodideEngine implements Engine {
     return answer;
   }
 
+  async evaluate(expression: string): Promise<string | undefined> {
+    const id = ++this.#lastId;
+    const evaluated = new Promise<string | undefined>((resolve) => this.#evaluated.set(id, resolve));
+    this.#interpreter.worker.send({ type: 'evaluate', id, expression });
+    const value = await within(evaluationTimeoutMs, evaluated);
+    this.#evaluated.delete(id);
+    return value;
+  }
+
   async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
     const id = ++this.#lastId;
     const taken = new Promise<WrittenReport | undefined>((resolve) => this.#written.set(id, resolve));
@@ -155,6 +170,7 @@ class PyodideEngine implements Engine {
     this.#isEnded = true;
     this.#calls?.close();
     for (const resolve of this.#completions.values()) resolve({ matches: [], word: '' });
+    for (const resolve of this.#evaluated.values()) resolve(undefined);
     for (const resolve of this.#written.values()) resolve(undefined);
     await Promise.all([this.#interpreter.end(), this.#hostCalls.close()]);
   }
@@ -164,6 +180,7 @@ class PyodideEngine implements Engine {
     if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
     if (report.type === 'hostCall' || report.type === 'hostCancel') return this.#hostCalls.take(report);
     if (report.type === 'completions') this.#completions.get(report.id)?.(report);
+    if (report.type === 'evaluated') this.#evaluated.get(report.id)?.(report.value);
     if (report.type === 'written') this.#written.get(report.id)?.(report);
     const execution = this.#current;
     // A task that outlives its cell shows what it shows there.

@@ -87,6 +87,10 @@ export class SwitchableKernel implements Kernel {
     return this.#kernel.inspect(code, position, detail);
   }
 
+  async evaluate(expression: string): Promise<string | undefined> {
+    return this.#kernel.evaluate?.(expression);
+  }
+
   async restart(): Promise<void> {
     return this.#isSwitching ? this.start() : this.#kernel.restart();
   }

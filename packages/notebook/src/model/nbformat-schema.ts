@@ -32,7 +32,8 @@ const multilineString: SchemaCheck = (value, path) => {
   if (!Array.isArray(value)) throw wanted('a string or a list of strings', value, path);
   arrayOf(string)(value, path);
 };
-const jsonMimeType = /^application\/(.*\+)?json$/;
+/** Altair 6 writes `.json` where others write `+json`, and Jupyter keeps it. */
+const jsonMimeType = /^application\/(.*[+.])?json$/;
 const mimeBundle: SchemaCheck = (value, path) => {
   if (!isJsonObject(value)) throw wanted('an object', value, path);
   for (const [type, data] of Object.entries(value)) if (!jsonMimeType.test(type)) multilineString(data, [...path, type]);

@@ -77,7 +77,7 @@ export function widgetIdOf(bundle: MimeBundle): string | undefined {
 }
 
 export function isJsonMimeType(type: string): boolean {
-  return type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'));
+  return /^application\/(.*[+.])?json$/.test(type);
 }
 
 function joinBundle(bundle: MimeBundle): MimeBundle {

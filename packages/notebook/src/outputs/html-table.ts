@@ -1,3 +1,5 @@
+import { decodeEntities } from './entities.js';
+
 /** Rows of a long table that are shown from its beginning, its head included, and from its end. */
 const headRows = 21;
 const tailRows = 10;
@@ -117,17 +119,8 @@ function addRow(table: Table, row: string[], { cells, isBody }: { cells: number;
   }
 }
 
-const entities: { readonly [name: string]: string } = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
-
 function toCellText(text: string): string {
-  return text
-    .replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{1,8}));/gi, (whole, decimal, hex, name) => {
-      if (name !== undefined) return entities[name] ?? whole;
-      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-      return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '\ufffd' : String.fromCodePoint(code);
-    })
-    .replaceAll(/\s+/g, ' ')
-    .trim();
+  return decodeEntities(text).replaceAll(/\s+/g, ' ').trim();
 }
 
 function print({ head, tail, rows, bodyRows, columns, caption }: Table): string {

@@ -5,6 +5,7 @@ import { toText } from '../model/text.js';
 import { toCompactTable } from '../outputs/html-table.js';
 import { type ImageFacts, readImageFacts } from '../outputs/image-facts.js';
 import { type ImageBounds, maxDecodedPixels } from '../outputs/image-scaling.js';
+import { describeScripted } from '../outputs/scripted-summary.js';
 import { toPlainText } from '../outputs/terminal-text.js';
 import { withShownWithin } from '../widgets/shown-within.js';
 import type { WidgetModels } from '../widgets/widget-models.js';
@@ -22,9 +23,12 @@ const maxEdge = 1568;
 const imagesOfFullSize = 4;
 /** How long one result may take to scale its images. Milliseconds. */
 const scalingMs = 15_000;
+/** How long one result may begin to draw charts. Milliseconds. */
+const drawingMs = 15_000;
 
 /** As most of them are: a value that is none is text. */
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const dataAddress = /data:[\w.+/-]{3,60};base64,[\w+/=]{100,}/g;
 const base64Start = /^[A-Za-z0-9+/]{64}/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -38,6 +42,7 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
   const blocks: ContentBlock[] = [];
   let left = imagesOfFullSize * maxImageBytes;
   let deadline: number | undefined;
+  let drawUntil: number | undefined;
 
   const put = (data: string, facts: Facts, note = ''): string => {
     left -= facts.bytes;
@@ -83,10 +88,18 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
     }
     return withValues(data, taken);
   };
+  /** A chart is seen by a picture, where something draws it; its description stays. */
+  const withPicture = async (output: Output, readable: Output): Promise<Output> => {
+    const { data } = output as { data?: JsonObject };
+    const isSeen = !data || imageTypes.some((type) => data[type] !== undefined) || describeScripted(data) === undefined;
+    drawUntil ??= Date.now() + drawingMs;
+    const picture = isSeen || isFull() || Date.now() > drawUntil ? undefined : await options.drawChart?.(output);
+    return picture === undefined ? readable : ({ ...readable, data: { ...(readable.data as JsonObject), 'image/png': picture } } as Output);
+  };
   const collect = async (outputs: readonly Output[]): Promise<JsonObject[]> => {
     const collected: JsonObject[] = [];
     for (const output of withShownWithin(outputs, widgets)) {
-      const onDisk = splitOutput(whole ? output : toReadable(output));
+      const onDisk = splitOutput(whole ? output : await withPicture(output, toReadable(output)));
       collected.push(isJsonObject(onDisk.data) ? withValues(onDisk, { data: await takeFrom(onDisk.data) }) : onDisk);
     }
     return collected;
@@ -133,6 +146,8 @@ function toReadable(output: Output): Output {
 }
 
 function toReadableBundle(data: JsonObject): JsonObject {
+  const about = describeScripted(data);
+  if (about !== undefined) return withoutScripts(data, about);
   const html = data['text/html'];
   const table = typeof html === 'string' ? toCompactTable(html) : undefined;
   const plain = data['text/plain'];
@@ -140,5 +155,15 @@ function toReadableBundle(data: JsonObject): JsonObject {
     const note = `[${html.length} characters of HTML: the table of text/plain; get_output has them]`;
     return { ...data, 'text/html': note, 'text/plain': toPlainText(table) };
   }
-  return typeof plain === 'string' ? { ...data, 'text/plain': toPlainText(plain) } : data;
+  // Images within HTML are no text.
+  const shown =
+    typeof html === 'string' ? { 'text/html': html.replaceAll(dataAddress, (address) => `[${address.length} characters of data]`) } : {};
+  return typeof plain === 'string' ? { ...data, ...shown, 'text/plain': toPlainText(plain) } : { ...data, ...shown };
+}
+
+/** What a person sees as a chart or page, in a few words; images beside it stay. */
+function withoutScripts(data: JsonObject, about: string): JsonObject {
+  const images = Object.entries(data).filter(([type]) => imageTypes.includes(type));
+  const left = Object.keys(data).filter((type) => type !== 'text/plain' && !imageTypes.includes(type));
+  return { 'text/plain': `${about}\n[get_output has ${left.slice(0, 3).join(', ')}]`, ...Object.fromEntries(images) };
 }

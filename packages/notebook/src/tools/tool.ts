@@ -1,6 +1,7 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { Output } from '../kernel/kernel.js';
 import type { CodeAsker } from '../kernel/kernel-tools.js';
 import type { Actor } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
@@ -63,6 +64,8 @@ export interface ToolOptions {
   maxImageBytes?: number;
   /** Scales PNG and JPEG images. Default: what is too large is named only. */
   scaleImage?: ScaleImage;
+  /** Draws a chart that an output holds as a page or data: a PNG, as base64. Default: charts are described only. */
+  drawChart?: (output: Output) => Promise<string | undefined>;
   /** What has the whole of what was left out, in a note. Default `get_output shows it`. */
   elsewhere?: string;
   /** Outputs are answered as they are: nothing is shortened, scaled or taken out. Default false. */

@@ -31,6 +31,7 @@ export async function buildUi(outDir) {
       style: 'widgets.css',
       outFile: join(outDir, 'widgets.html'),
     }),
+    await buildChartLibraries(outDir),
   ].flat();
   await writeFile(join(outDir, 'licences.txt'), await licencesOf(inputs));
   await copyFormulaStyles(outDir);
@@ -97,6 +98,33 @@ async function buildSandboxedPage({ folder, script, style, outFile }) {
     page.replace('__SCRIPT__', () => code).replace('/* __STYLE__ */', () => styles),
   );
   return Object.keys(metafile.inputs);
+}
+
+/**
+ * Libraries that draw charts: each is one script, which a sandboxed page is given where an output needs it.
+ * @param {string} outDir Returns the files that were bundled.
+ */
+async function buildChartLibraries(outDir) {
+  const from = join(here, 'sandboxed/charts');
+  const plotly = fileURLToPath(import.meta.resolve('plotly.js-dist-min/plotly.min.js'));
+  const options = { bundle: true, minify: true, target, loader: { '.png': /** @type {const} */ ('dataurl') } };
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: [fileURLToPath(import.meta.resolve('leaflet/dist/leaflet.css'))],
+    write: false,
+  });
+  const { metafile } = await build({
+    ...options,
+    entryPoints: { 'chart-vega': join(from, 'vega.ts'), 'chart-leaflet': join(from, 'leaflet.ts') },
+    outdir: outDir,
+    metafile: true,
+    format: 'iife',
+    legalComments: 'none',
+    logLevel: 'warning',
+    define: { leafletStyles: JSON.stringify(outputFiles[0]?.text ?? '') },
+  });
+  await copyFile(plotly, join(outDir, 'chart-plotly.js'));
+  return [...Object.keys(metafile.inputs), plotly];
 }
 
 /**

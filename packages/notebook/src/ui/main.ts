@@ -2,6 +2,7 @@ import { startApp } from './app.js';
 import { el } from './dom.js';
 import { startTheme } from './frame/theme.js';
 import { type EntryFault, enterTyped, hasCode, newLinkAdvice, takeToken, viewerUrl } from './link/token.js';
+import { startUnseen } from './unseen.js';
 
 const texts: { readonly [fault in EntryFault]: string } = {
   missing: 'This address lacks the token that opens the notebook.',
@@ -23,7 +24,8 @@ addEventListener('hashchange', () => hasCode() && location.reload());
 startTheme();
 const root = document.querySelector<HTMLElement>('#app');
 const entered = await takeToken();
-if (root && 'token' in entered) startApp(root, viewerUrl(entered.token));
+if ('token' in entered && location.search === '?unseen') startUnseen(viewerUrl(entered.token, { isUnseen: true }));
+else if (root && 'token' in entered) startApp(root, viewerUrl(entered.token));
 else if (root && 'fault' in entered) showFault(root, entered.fault);
 
 function showFault(root: HTMLElement, fault: EntryFault): void {

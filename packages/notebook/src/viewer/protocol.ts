@@ -83,6 +83,8 @@ export interface Hello {
   readonly now: number;
   /** Scripts in outputs may run, apart from everything. Default false. */
   readonly outputsTrusted?: boolean;
+  /** Cells whose outputs are of runs of this session: their scripts may run, apart from everything, without a person's word. Default: none. */
+  readonly ranHere?: readonly string[];
 }
 
 /** From the host to a window. */
@@ -97,6 +99,9 @@ export type HostMessage =
   | { readonly type: 'file'; readonly file: FileState }
   | { readonly type: 'choice'; readonly choice: KernelChoice }
   | { readonly type: 'outputsTrusted'; readonly outputsTrusted: boolean }
+  | { readonly type: 'ranHere'; readonly ranHere: readonly string[] }
+  /** Asks for a picture of what an output shows in a page of its own: `drawn` of this id answers. */
+  | { readonly type: 'draw'; readonly id: number; readonly cellId: string; readonly index: number }
   /** Of widgets that the window has opened. */
   | { readonly type: 'widgets'; readonly news: readonly WidgetNews[] }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
@@ -220,11 +225,17 @@ export type ViewerAction =
   | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
   | { readonly do: 'readImage'; readonly path: string }
+  /** A library that a package of the kernel's Python brings, by the address at which a page looks for it. Answered with base64. */
+  | { readonly do: 'readLibrary'; readonly address: string }
+  /** A page that an output names, by its path. Answered with base64. */
+  | { readonly do: 'readPage'; readonly path: string }
+  /** The picture that a `draw` asked for, as the `data:` address of a PNG; null where there is none. */
+  | { readonly do: 'drawn'; readonly id: number; readonly picture: string | null }
   /** Whether scripts in outputs may run, apart from everything. */
   | { readonly do: 'trustOutputs'; readonly trusted: boolean }
   /** Answered with `FoundWidget`. */
   | { readonly do: 'findWidget'; readonly modelId: string }
-  /** Answered with `OpenedWidget`; in a trusted notebook alone, as the next. */
+  /** Answered with `OpenedWidget`. */
   | { readonly do: 'openWidget'; readonly modelId: string }
   /** What a person did with a widget of this cell, as Jupyter's `comm_msg` has it. Done when the kernel has dealt with it. */
   | {

@@ -83,6 +83,39 @@ describe('outputs with scripts', () => {
     expect((await open()).isTrusted()).toBe(true);
   });
 
+  it('of a run of this session need no trust, wherever its cell goes; those of a file and of other programs do', {
+    tags: ['P-681'],
+  }, async () => {
+    const { file, open } = await place();
+    await writeFile(file, notebook(script('of the file')));
+    const { host, window, isTrusted } = await open();
+    const ranHere = () => window.of('ranHere').at(-1)?.ranHere ?? window.hello?.ranHere;
+    const { document } = host.session;
+    const by = personAt(1);
+    expect(ranHere()).toEqual([]);
+    const { id } = document.insert(1, { type: 'code', source: 'x' }, { by });
+    document.appendOutput(id, script('of a run'), { by });
+    await until(() => ranHere()?.includes(id) === true);
+    // Windows draw an output at once: they have to know before it comes.
+    const types = window.messages.map((message) => (message.type === 'change' ? message.change.op.type : message.type));
+    expect(types.indexOf('ranHere')).toBeLessThan(types.indexOf('editOutputs'));
+    expect((await openWindow(host.url)).hello?.ranHere).toEqual([id]);
+    // A copy is what it was, and one with something else in it is not.
+    const copy = document.insert(2, { type: 'code', source: 'x', outputs: [script('of a run')] }, { by }).id;
+    const other = document.insert(3, { type: 'code', source: 'x', outputs: [script('pasted')] }, { by }).id;
+    await until(() => ranHere()?.includes(copy) === true);
+    expect(ranHere()).not.toContain(other);
+    // A run that adds to what the file had does not vouch for that.
+    document.appendOutput('a', script('of a run'), { by });
+    expect(ranHere()).not.toContain('a');
+    document.clear(id, { by });
+    await until(() => ranHere()?.includes(id) === false);
+    expect(isTrusted()).toBe(false);
+    await host.save();
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll('of a run', 'evil'));
+    await until(() => ranHere()?.length === 0);
+  });
+
   it.each(['', 'no JSON', '[]', '{"__proto__": 1}', 'null', '{"a": "b"}'])(
     'are not trusted where what was kept is broken: %j',
     async (text) => {

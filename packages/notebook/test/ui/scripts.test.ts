@@ -62,13 +62,22 @@ describe('outputs with scripts', () => {
     expect(faults).toEqual([]);
   });
 
-  it('say that a page from elsewhere was removed, which no trust brings back', drivesBrowser, async () => {
-    const outputs = [rich({ 'text/html': '<b>map</b><iframe srcdoc="<script>top.pwned=1</script>"></iframe>' })];
-    const host = await stage.host({ cells: [{ source: '', outputs }], outputsTrusted: true });
-    const { page } = await stage.window(host);
-    await page.getByText('A page within this output was removed').waitFor();
-    expect(await page.locator('iframe').count()).toBe(0);
-  });
+  it(
+    'show a page that is the whole of an output in their own, and say that one from elsewhere was removed, which no trust brings back',
+    drivesBrowser,
+    async () => {
+      const outputs = [
+        rich({ 'text/html': '<b>map</b><iframe srcdoc="<p>within</p><script>top.pwned=1</script>"></iframe>' }),
+        rich({ 'text/html': '<b>map</b><iframe src="https://maps.example/"></iframe>' }),
+      ];
+      const host = await stage.host({ cells: [{ source: '', outputs }], outputsTrusted: true });
+      const { page } = await stage.window(host);
+      await page.getByText('A page within this output was removed').waitFor();
+      await (await frameOf(page)).getByText('within').waitFor();
+      expect(await page.locator('iframe').count()).toBe(1);
+      expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+    },
+  );
 
   describe('that are hostile', () => {
     let spy: Server;
@@ -113,7 +122,7 @@ describe('outputs with scripts', () => {
       expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
       expect(
         host.fetched.filter(
-          (path) => !/^\/(?:app\.(?:js|css)|(?:chunk|sandboxed-frame)-\w+\.js|sandboxed\.html|icon\.svg|enter)?$/.test(path),
+          (path) => !/^\/(?:app\.(?:js|css)|(?:chunk|page-content|page-frame)-\w+\.js|sandboxed\.html|icon\.svg|enter)?$/.test(path),
         ),
       ).toEqual([]);
     });

@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { NotebookHost } from '../../src/host/notebook-host.js';
 import { Stage } from './support/browser.js';
 import { rich } from './support/hostile-outputs.js';
-import { askKernel, clearCells, closeWidgetHost, frameOf, openWidgetHost, rerun, run, trust, waitForValue } from './support/widgets.js';
+import { askKernel, clearCells, closeWidgetHost, frameOf, openWidgetHost, rerun, run, waitForValue } from './support/widgets.js';
 
 const slow = { ...drivesBrowser, timeout: 120_000 };
 const noBrowser = 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set';
@@ -19,7 +19,7 @@ describe('widgets, and what becomes of them', () => {
   const stage = new Stage();
   let host: NotebookHost;
   beforeAll(async () => {
-    host = await openWidgetHost({ trusted: true });
+    host = await openWidgetHost();
   }, 600_000);
   afterEach(async () => {
     await stage.clear();
@@ -30,28 +30,16 @@ describe('widgets, and what becomes of them', () => {
     await stage.close();
   });
 
-  it('are text until a person trusts the notebook, and nothing is loaded for them before', { ...slow, tags: ['P-253'] }, async () => {
-    const own = await openWidgetHost({ trusted: false });
-    onTestFinished(() => closeWidgetHost(own));
-    const { cellId } = await run(own, 'slider = w.IntSlider(value=3)\nslider');
-    const { page, faults } = await stage.window(own);
+  it('live without a word of a person, and what draws them is loaded when one is drawn', { ...slow, tags: ['P-253'] }, async () => {
+    const { page, faults } = await stage.window(host);
     const fetched: string[] = [];
     page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
-    await page.locator('.widget-output', { hasText: 'IntSlider(value=3' }).waitFor();
-    expect(await page.locator('.widget-output .removed').innerText()).toBe(
-      'This is the text of an interactive widget. Trust this notebook to use it here, apart from this window and without network.',
-    );
-    await page.reload();
-    await page.locator('.widget-output', { hasText: 'IntSlider(value=3' }).waitFor();
-    // What draws widgets is loaded when one is drawn.
-    expect(fetched.filter((path) => /widgets/.test(path))).toEqual([]);
-    await trust(page);
+    const { cellId } = await run(host, 'slider = w.IntSlider(value=3)\nslider');
     const frame = await frameOf(page, cellId);
     expect(fetched.filter((path) => /widgets/.test(path))).toEqual([expect.stringMatching(/^\/live-widgets-/), '/widgets.html']);
     await frame.locator('.noUi-handle').click();
     await page.keyboard.press('ArrowRight');
-    await waitForValue(own, 'slider.value', '4');
-    await page.context().close();
+    await waitForValue(host, 'slider.value', '4');
     expect(faults).toEqual([]);
   });
 

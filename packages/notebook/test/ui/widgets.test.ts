@@ -15,7 +15,7 @@ describe('widgets of ipywidgets in the window', () => {
   const stage = new Stage();
   let host: NotebookHost;
   beforeAll(async () => {
-    host = await openWidgetHost({ trusted: true });
+    host = await openWidgetHost();
   }, 600_000);
   afterEach(async () => {
     await stage.clear();

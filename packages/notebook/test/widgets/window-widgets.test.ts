@@ -18,20 +18,12 @@ describe('widgets of windows', () => {
     for (const close of closes.splice(0)) await close();
   });
 
-  function open({ isTrusted = true } = {}) {
+  function open() {
     const kernel = new KernelWithComms();
     const { comms } = kernel;
     const session: NotebookSession = createNotebookSession({ document: createDocument(), kernel });
     const cellId = session.document.insert(0, { type: 'code', source: '' }, { by }).id;
-    let withdraw: (isTrusted: boolean) => void = () => {};
-    const trust = {
-      isTrusted,
-      onChange(listener: (isTrusted: boolean) => void) {
-        withdraw = listener;
-        return () => {};
-      },
-    };
-    const traffic = new WidgetTraffic({ session, trust });
+    const traffic = new WidgetTraffic({ session });
     closes.push(
       () => traffic.close(),
       () => session.close(),
@@ -44,17 +36,8 @@ describe('widgets of windows', () => {
       return { news, widgets, set };
     };
     comms.open('a', { _model_name: 'IntSliderModel', value: 1 });
-    return { comms, kernel, session, cellId, window, withdraw: () => withdraw(false) };
+    return { comms, kernel, session, cellId, window };
   }
-
-  it('are neither opened nor called in a notebook that nobody trusts', { tags: ['P-251'] }, async () => {
-    const { window, comms } = open({ isTrusted: false });
-    const { widgets, set } = window();
-    expect(widgets.find('a')).toEqual({ found: 'yes' });
-    expect(() => widgets.open('a')).toThrow('Trust this notebook');
-    await expect(set('a', { value: 2 })).rejects.toThrow('Trust this notebook');
-    expect(comms.waiting).toEqual([]);
-  });
 
   it('are told once of what was set ten thousand times, and only of what they show', async () => {
     const { window, comms } = open();
@@ -83,7 +66,7 @@ describe('widgets of windows', () => {
     expect(right.widgets.open('a').models[0]?.state).toMatchObject({ value: 5 });
   });
 
-  it('call what they have opened and the kernel knows, and nothing else', { tags: ['P-251'] }, async () => {
+  it('call what they have opened and the kernel knows, and nothing else', async () => {
     const { window, comms } = open();
     const { widgets, set } = window();
     comms.open('out', outputState);
@@ -107,8 +90,8 @@ describe('widgets of windows', () => {
     expect((await Promise.all(clicks)).filter((end) => end === 'refused').length).toBe(44);
   });
 
-  it('hear nothing more when trust is withdrawn, the kernel begins anew, or they are closed', async () => {
-    const { window, comms, session, withdraw } = open();
+  it('hear nothing more when the kernel begins anew, or they are closed', async () => {
+    const { window, comms, session } = open();
     const [one, two, closed] = [window(), window(), window()];
     for (const { widgets } of [one, two, closed]) widgets.open('a');
     closed.widgets.close();
@@ -119,8 +102,6 @@ describe('widgets of windows', () => {
     expect(one.news).toEqual([{ kind: 'gone' }]);
     expect(one.widgets.find('a')).toEqual({ found: 'no' });
     comms.open('a', { value: 1 });
-    one.widgets.open('a');
-    withdraw();
     comms.say('a', { method: 'custom', content: 'to nobody' });
     expect(one.news.length).toBe(1);
   });

@@ -22,6 +22,18 @@ export function toCompletions(code: string, position: number, reply: JsonObject 
   };
 }
 
+/** What a kernel answers to `toEvaluation`, if that is a text that stands in quotes as it is. */
+export function toEvaluated(reply: JsonObject | undefined): string | undefined {
+  const { value } = (reply?.user_expressions ?? {}) as { value?: { data?: { 'text/plain'?: unknown } } };
+  const text = value?.data?.['text/plain'];
+  return typeof text === 'string' ? /^'([^'\\]*)'$/.exec(text)?.[1] : undefined;
+}
+
+/** An `execute_request` that leaves no trace. */
+export function toEvaluation(expression: string): object {
+  return { code: '', silent: true, store_history: false, user_expressions: { value: expression }, allow_stdin: false };
+}
+
 /** A kernel's answer to an `inspect_request`. */
 export function toInspection(reply: JsonObject | undefined): MimeBundle | undefined {
   const data = reply?.found === true ? reply.data : undefined;

@@ -4,7 +4,7 @@ import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
-import { toCodePoints, toCompletions, toInspection } from './code-help.js';
+import { toCodePoints, toCompletions, toEvaluated, toEvaluation, toInspection } from './code-help.js';
 import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
 import type { CommMessage, KernelComms, ShownListener } from './kernel-comms.js';
 
@@ -39,6 +39,8 @@ export interface JupyterKernelOptions extends QueueOptions {
 }
 
 const requestTimeoutMs = 10_000;
+/** Of a picture that the kernel draws, with what it imports for that. */
+const evaluationTimeoutMs = 30_000;
 
 /** Any kernel of Jupyter, by a helper in a Python that has jupyter_client. */
 export class JupyterKernel extends QueuedKernel<JupyterEngine> {
@@ -92,6 +94,11 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
     const content = { code, cursor_pos: toCodePoints(code, position), detail_level: detail };
     return toInspection(await this.idleEngine?.request('inspect_request', content, requestTimeoutMs));
+  }
+
+  async evaluate(expression: string): Promise<string | undefined> {
+    if (this.#about.language !== 'python') return undefined;
+    return toEvaluated(await this.idleEngine?.request('execute_request', toEvaluation(expression), evaluationTimeoutMs));
   }
 
   protected open(events: EngineEvents): JupyterEngine {

@@ -20,6 +20,7 @@ export interface PythonKernel extends PythonTools {
   execute(count: number, source: string, interruptsBefore: number): void;
   cancel(): void;
   complete(before: string): string;
+  evaluate(expression: string): unknown;
   connect_network(port: object): void;
   connect_folder(path: string, refusal: TellRefusal): void;
 }

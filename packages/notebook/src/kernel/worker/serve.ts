@@ -67,6 +67,11 @@ function obey(command: Command, { side, kernel, signals, pump, host, tools, out 
     case 'complete':
       side.post({ type: 'completions', id: command.id, ...JSON.parse(kernel.complete(command.before)) });
       return;
+    case 'evaluate': {
+      const value = kernel.evaluate(command.expression);
+      side.post({ type: 'evaluated', id: command.id, ...(typeof value === 'string' ? { value } : {}) });
+      return;
+    }
     case 'takeWritten':
       side.post({ type: 'written', id: command.id, ...(out?.take(command.bounds) ?? nothingTaken()) });
       return;

@@ -1,8 +1,11 @@
 import { classHighlighter, highlightCode } from '@lezer/highlight';
+import type { MimeBundle, Output } from '../../kernel/kernel.js';
 import type { Cell } from '../../model/cell.js';
+import { describeScripted } from '../../outputs/scripted-summary.js';
 import { languageOf } from '../cells/languages.js';
 import { el } from '../dom.js';
-import { untilNothingIsLate } from '../outputs/late-parts.js';
+import { pictureOf } from '../outputs/chart-picture.js';
+import { expectLate, untilNothingIsLate } from '../outputs/late-parts.js';
 import { renderMarkdown } from '../outputs/markdown.js';
 import { OutputsView } from '../outputs/outputs-view.js';
 import { visibleNodes } from '../visible.js';
@@ -10,8 +13,8 @@ import { visibleNodes } from '../visible.js';
 /** Longer sources stand there without colours. */
 const maxColoured = 200_000;
 
-/** For what is laid out in threads, and for images that the host reads. */
-const lateMs = 30_000;
+/** For what is laid out in threads, for images that the host reads, and for charts that are drawn. */
+const lateMs = 120_000;
 
 /** What in a page of ours acts, or loads something: none of it goes along. */
 const active = 'script, iframe, object, embed, link, meta, base, button, input, select, textarea, canvas, audio, video';
@@ -86,11 +89,29 @@ async function cellElement({ type, source, outputs, attachments, executionCount 
   const text = el('div', { class: 'source' }, el('pre', {}, ...(type === 'code' ? coloured(source) : visibleNodes(source))));
   const shown = new OutputsView();
   shown.show(outputs, { follows: false });
+  for (const [index, drawn] of [...shown.element.querySelectorAll('.output-list > .output')].entries()) {
+    const output = outputs[index];
+    if (output) addPicture(drawn, output);
+  }
   return el(
     'section',
     { class: `cell ${type}` },
     el('div', { class: 'gutter' }, el('span', { class: 'run-button' }, count)),
     el('div', { class: 'body' }, text, ...(outputs.length > 0 ? [shown.element] : [])),
+  );
+}
+
+/** What acts in a window is a picture here. Without one, its text stands there. */
+function addPicture(drawn: Element, output: Output): void {
+  const picture = pictureOf(output);
+  if (!picture || !('data' in output)) return;
+  const about = describeScripted(output.data as MimeBundle) ?? '';
+  const text = () => el('pre', { class: 'plain-output' }, about);
+  expectLate(
+    picture.then(
+      (src) => drawn.replaceChildren(el('img', { class: 'image-output', src, alt: about })),
+      () => drawn.replaceChildren(text()),
+    ),
   );
 }
 

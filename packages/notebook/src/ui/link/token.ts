@@ -47,9 +47,11 @@ async function exchange(code: string): Promise<{ token: string } | { fault: Entr
   }
 }
 
-export function viewerUrl(token: string): string {
+/** `isUnseen`: the window draws pictures for agents, and no person looks at it. */
+export function viewerUrl(token: string, { isUnseen = false } = {}): string {
   const url = new URL('/viewer', location.href);
   url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   url.searchParams.set('token', token);
+  if (isUnseen) url.searchParams.set('unseen', '');
   return url.href;
 }

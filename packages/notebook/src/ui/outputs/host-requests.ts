@@ -1,3 +1,4 @@
+import type { Output } from '../../kernel/kernel.js';
 import type { Cell } from '../../model/cell.js';
 import type { HostMessage, ViewerAction } from '../../viewer/protocol.js';
 import type { WidgetNews } from '../../viewer/widgets.js';
@@ -11,6 +12,8 @@ export interface OutputHost {
 
 let host: OutputHost = { request: () => Promise.reject(new Error('the notebook is not connected')), cells: () => [] };
 let isTrusted = false;
+/** Cells whose outputs are of runs of this session. */
+let ranHere: ReadonlySet<string> = new Set();
 let onWidgets: (news: readonly WidgetNews[] | 'begun') => void = () => {};
 
 /** Gives outputs the notebook that they belong to: once, by whoever opens the connection. */
@@ -29,11 +32,11 @@ export function allCells(): readonly Cell[] {
 /** Takes what the host says of outputs out of its messages. */
 export function receiveForOutputs(message: HostMessage): void {
   if (message.type === 'widgets') return onWidgets(message.news);
+  if (message.type === 'draw') return void import('./chart-picture.js').then(({ answerDraw }) => answerDraw(message));
   if (message.type === 'hello') onWidgets('begun');
-  if (message.type !== 'hello' && message.type !== 'outputsTrusted') return;
-  const before = isTrusted;
-  isTrusted = message.outputsTrusted === true;
-  if (isTrusted === before) return;
+  if (message.type !== 'hello' && message.type !== 'outputsTrusted' && message.type !== 'ranHere') return;
+  if (message.type !== 'ranHere') isTrusted = message.outputsTrusted === true;
+  if (message.type !== 'outputsTrusted') ranHere = new Set(message.ranHere);
   for (const element of document.querySelectorAll(`.${trustFollower}`)) followers.get(element)?.();
 }
 
@@ -47,17 +50,29 @@ export function trustOutputs(trusted: boolean): void {
   requestOfHost({ do: 'trustOutputs', trusted }).catch(() => {});
 }
 
-/** Whether scripts of outputs may run. */
-export function outputsTrusted(): boolean {
+/** A person has said that scripts of any output may run. */
+export function notebookTrusted(): boolean {
   return isTrusted;
+}
+
+/** Whether scripts of the output may run: it has come from a run of this session, or the notebook is trusted. */
+export function mayRun(output: Output): boolean {
+  return isTrusted || allCells().some(({ id, outputs }) => ranHere.has(id) && outputs.includes(output));
 }
 
 const trustFollower = 'follows-trust';
 const followers = new WeakMap<Element, () => void>();
 
-/** Calls `show` now, and again whenever trust in the outputs changes while the element is in the page. */
-export function followTrust(element: Element, show: () => void): void {
+/** Calls `show` now, and again whenever something else may run in the element, or trust in the notebook changes. */
+export function followTrust(element: Element, output: Output, show: () => void): void {
+  const state = () => `${mayRun(output)} ${isTrusted}`;
+  let before = state();
   element.classList.add(trustFollower);
-  followers.set(element, show);
+  followers.set(element, () => {
+    const now = state();
+    if (now === before) return;
+    before = now;
+    show();
+  });
   show();
 }

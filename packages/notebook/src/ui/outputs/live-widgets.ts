@@ -1,7 +1,7 @@
 import type { FoundWidget, OpenedWidget, WidgetNews } from '../../viewer/widgets.js';
 import { el } from '../dom.js';
 import type { FromWidgets, Theme, ToWidgets } from '../sandboxed/widgets/widget-messages.js';
-import { followWidgets, outputsTrusted, requestOfHost } from './host-requests.js';
+import { followWidgets, requestOfHost } from './host-requests.js';
 import { type LiveFrame, sandboxedFrame } from './sandboxed-frame.js';
 
 /** One view of a widget, in a page of its own. */
@@ -37,7 +37,7 @@ export async function showWidget(holder: HTMLElement, modelId: string, textForm:
   for (const view of views) if (view.holder === holder) views.delete(view);
   const answer = (await requestOfHost({ do: 'findWidget', modelId }).catch(() => undefined)) as FoundWidget | undefined;
   // A page that is no part of the window would never be seen. Without a connection the text stays as it is.
-  if (!answer || !holder.isConnected || !outputsTrusted()) return;
+  if (!answer || !holder.isConnected) return;
   const { found } = answer;
   if (found !== 'yes') return showText(holder, textForm, found === 'noComms' ? noComms : gone);
   const view: View = { holder, modelId, textForm, frame: undefined, known: new Set() };
@@ -86,7 +86,7 @@ async function call(view: View, message: Extract<FromWidgets, { type: 'call' }>)
   const { frame } = view;
   const { call, commId, data, buffers } = message;
   const cellId = view.holder.closest<HTMLElement>('.cell')?.dataset.cellId;
-  if (!view.known.has(commId) || cellId === undefined || !outputsTrusted()) return;
+  if (!view.known.has(commId) || cellId === undefined) return;
   const { method, state, buffer_paths: bufferPaths } = data as { method?: unknown; state?: object; buffer_paths?: [] };
   if (method === 'update')
     tell({ kind: 'update', commId, state: { ...state }, bufferPaths: bufferPaths ?? [], buffers, isRelayed: true }, view);
@@ -109,7 +109,7 @@ function tell(news: WidgetNews, from: View | undefined): void {
 function end(view: View): void {
   views.delete(view);
   view.frame = undefined;
-  if (outputsTrusted()) showText(view.holder, view.textForm, gone);
+  showText(view.holder, view.textForm, gone);
 }
 
 function showText(holder: HTMLElement, textForm: () => HTMLElement, why: string): void {

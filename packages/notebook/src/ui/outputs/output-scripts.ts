@@ -1,6 +1,7 @@
 import { appendAll } from '@notebridge/kit/long-lists';
 import type { MimeBundle, Output } from '../../kernel/kernel.js';
-import { allCells } from './host-requests.js';
+import { pageWithin } from '../../outputs/page-within.js';
+import { allCells, mayRun } from './host-requests.js';
 import { rawTags } from './html-names.js';
 import { htmlOutput } from './html-output.js';
 import { MarkupReader } from './markup-tokens.js';
@@ -10,9 +11,13 @@ import { asText } from './mime-text.js';
 export interface OutputScripts {
   /** The page of the output, scripts included. */
   readonly page: string;
+  /** Where the page is instead: a file that code has written. */
+  readonly path?: string;
   readonly hasScript: boolean;
   /** It shows nothing by itself: others use what it brings. */
   readonly isLibrary: boolean;
+  /** Of a page that fills the height that it is given. */
+  readonly heightPx?: number;
 }
 
 const known = new WeakMap<MimeBundle, OutputScripts | undefined>();
@@ -33,7 +38,7 @@ export function pagesBefore(output: Output): string[] {
     for (const each of at === -1 ? outputs : outputs.slice(0, at)) {
       if (each.output_type !== 'display_data' && each.output_type !== 'execute_result') continue;
       const scripts = scriptsOf(each.data);
-      if (scripts?.isLibrary) pages.push(scripts.page);
+      if (scripts?.isLibrary) pages.push(...(mayRun(each) ? [scripts.page] : []));
       else if (!scripts && at !== -1 && each.data['text/html'] !== undefined) appendAll(pages, placeIn(asText(each.data['text/html'])));
     }
     if (at !== -1) return pages;
@@ -49,8 +54,17 @@ function look(bundle: MimeBundle): OutputScripts | undefined {
   }
   if (bundle['text/html'] === undefined) return undefined;
   const page = asText(bundle['text/html']);
+  const within = pageWithin(page);
+  if (within?.page !== undefined) return { page: within.page, hasScript: true, isLibrary: false, heightPx: within.heightPx };
+  const path = within?.address === undefined ? undefined : pathOfPage(within.address);
+  if (within && path !== undefined) return { page: '', path, hasScript: true, isLibrary: false, heightPx: within.heightPx };
   const { hasScript, hasPage, showsSomething } = partsOf(page);
   return hasScript || hasPage ? { page, hasScript, isLibrary: hasScript && !hasPage && !showsSomething } : undefined;
+}
+
+/** The path of a page beside the notebook; undefined for an address of the network. */
+function pathOfPage(address: string): string | undefined {
+  return /^(?:[a-z][\w+.-]+:|\/\/)/i.test(address) || !/\.html?$/i.test(address) ? undefined : address;
 }
 
 /** Elements that show nothing, wherever a page is put into another. */

@@ -1,7 +1,9 @@
 import type { MimeBundle, Output } from '../../kernel/kernel.js';
 import { isJsonMimeType, widgetIdOf } from '../../model/outputs.js';
+import { chartOf } from '../../outputs/chart-bundle.js';
 import { el } from '../dom.js';
 import { cannotShow } from './cannot-show.js';
+import { chartOutput } from './chart-output.js';
 import { htmlOutput } from './html-output.js';
 import { safeImage, svgAddress } from './images.js';
 import { expectLate } from './late-parts.js';
@@ -31,6 +33,8 @@ const renderers: readonly (readonly [type: string, name: string, render: Rendere
 /** An output with a mime bundle. */
 export function richOutput(output: Extract<Output, { data: MimeBundle }>): HTMLElement {
   const { data = {}, metadata = {} } = output;
+  const chart = chartOf(data);
+  if (chart) return chartOutput(output, chart);
   const scripts = scriptsOf(data);
   const still = () => stillForm(data, metadata);
   const modelId = widgetIdOf(data);

@@ -1,35 +1,40 @@
 import type { Output } from '../../kernel/kernel.js';
 import { button, el } from '../dom.js';
-import type { ShowMessage } from '../sandboxed/show-pages.js';
-import { cannotShow } from './cannot-show.js';
-import { followTrust, outputsTrusted, trustOutputs } from './host-requests.js';
-import { type OutputScripts, pagesBefore } from './output-scripts.js';
-import type { SandboxedFrameOptions } from './sandboxed-frame.js';
+import { showPage } from './chart-output.js';
+import { followTrust, mayRun, notebookTrusted, trustOutputs } from './host-requests.js';
+import type { OutputScripts } from './output-scripts.js';
 
-/** An output in which something would act: without it, and a line that says so; or, in a notebook that is trusted, apart from everything. */
+/** An output in which something would act: without it, and a line that says so; or, where it has come from a run of this session or the notebook is trusted, apart from everything. */
 export function scriptedOutput(output: Output, scripts: OutputScripts, withoutScripts: () => HTMLElement | undefined): HTMLElement {
   const holder = el('div', { class: 'scripted-output' });
-  followTrust(holder, () => {
-    const parts = outputsTrusted() && scripts.hasScript ? running(output, scripts) : [withoutScripts(), removedLine(scripts)];
+  followTrust(holder, output, () => {
+    const parts = mayRun(output) && scripts.hasScript ? running(output, scripts) : [withoutScripts(), removedLine(scripts)];
     holder.replaceChildren(...parts.filter((part) => part !== undefined));
   });
   return holder;
 }
 
-function running(output: Output, { page: html, isLibrary }: OutputScripts): HTMLElement[] {
-  const stop = button({ class: 'quiet', onclick: () => trustOutputs(false) }, 'Do not trust it any more');
-  if (isLibrary) return [el('div', { class: 'removed' }, 'This output brings scripts that outputs below it use. ')];
+function running(output: Output, { page, isLibrary }: OutputScripts): HTMLElement[] {
+  if (isLibrary) {
+    const line = el('div', { class: 'removed' }, 'This output brings scripts that outputs below it use. ');
+    queueMicrotask(() => hideWaiting(line, page));
+    return [line];
+  }
   const place = el('div', {});
-  const page: SandboxedFrameOptions = {
-    page: 'sandboxed.html',
-    label: 'Output with scripts',
-    onReady: (frame) => frame.post({ type: 'show', html: [...pagesBefore(output), html] } satisfies ShowMessage),
-  };
-  import('./sandboxed-frame.js').then(
-    ({ sandboxedFrame }) => place.replaceWith(sandboxedFrame(page)),
-    (error: unknown) => place.replaceWith(cannotShow('This output', error)),
-  );
-  return [place, el('div', { class: 'removed running' }, 'Scripts of this notebook run apart from it, and without network. ', stop)];
+  showPage(place, output);
+  return [place, ...linesBelow(page)];
+}
+
+/** What is known to be missing in the page, and how trust in the notebook ends. */
+function linesBelow(page: string): HTMLElement[] {
+  const stop = button({ class: 'quiet', onclick: () => trustOutputs(false) }, 'Do not trust it any more');
+  const tiles = 'The tiles of this map come from the network, which outputs do not have: its shapes stand on blank ground.';
+  return [
+    ...(/\bL\.tileLayer\(/.test(page) ? [el('div', { class: 'removed' }, tiles)] : []),
+    ...(notebookTrusted()
+      ? [el('div', { class: 'removed running' }, 'Scripts of this notebook run apart from it, and without network. ', stop)]
+      : []),
+  ];
 }
 
 function removedLine({ hasScript, isLibrary }: OutputScripts): HTMLElement {
@@ -41,4 +46,11 @@ function removedLine({ hasScript, isLibrary }: OutputScripts): HTMLElement {
   );
   const what = isLibrary ? 'A script that other outputs use was removed. ' : 'A script was removed from this output. ';
   return el('div', { class: 'removed' }, what, ask, ' to let scripts in its outputs run, apart from this window and without network.');
+}
+
+/** The output above it waits for a word of the script, which runs in the pages of others. */
+function hideWaiting(line: HTMLElement, page: string): void {
+  const above = line.closest('.output')?.previousElementSibling;
+  const waiting = above?.querySelector('.html-output > *')?.shadowRoot?.querySelector('[id]')?.id ?? '';
+  if (above instanceof HTMLElement && waiting.length >= 8 && page.includes(waiting)) above.hidden = true;
 }

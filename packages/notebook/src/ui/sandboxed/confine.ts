@@ -11,16 +11,17 @@ const text = String;
 /**
  * Closes what the policy (CSP) of a sandboxed page leaves open in today's browsers: WebRTC, pages within this one, in which nothing of ours is
  * in force, and elements that send the page elsewhere. It runs before anything of the output does, and relies on nothing that the output could change. False: this browser
- * lacks what it takes, and nothing of the output may run.
+ * lacks what it takes, and nothing of the output may run. `toScriptUrl` says where a script is loaded from in place of the address that the page names:
+ * an address that the policy refuses stays refused.
  */
-export function confine(): boolean {
+export function confine(toScriptUrl: (url: string) => string = (url) => url): boolean {
   const { trustedTypes } = globalThis as Realm;
   if (!trustedTypes) return false;
   // Every string that becomes markup passes here, from now on and for good: the policy allows no other.
   trustedTypes.createPolicy('default', {
     createHTML: (html, _, sink) => (sink === 'HTMLIFrameElement srcdoc' ? '' : withoutForbiddenTags(html)),
     createScript: (script) => script,
-    createScriptURL: (url) => url,
+    createScriptURL: toScriptUrl,
   });
   guardCreation();
   removeWays();

@@ -1,7 +1,10 @@
 import type { FromWidgets } from './widgets/widget-messages.js';
 
 /** To the window, from every sandboxed page. */
-export type SandboxedMessage = { readonly type: 'ready' | 'unable' } | { readonly type: 'height'; readonly height: number };
+export type SandboxedMessage =
+  | { readonly type: 'ready' | 'unable' }
+  | { readonly type: 'height'; readonly height: number }
+  | { readonly type: 'picture'; readonly picture: string };
 
 const { parent } = window;
 
@@ -21,3 +24,20 @@ export function followHeight(): void {
   const sizes = new ResizeObserver(() => sayToWindow({ type: 'height', height: Math.ceil(document.body.scrollHeight) }));
   sizes.observe(document.body);
 }
+
+/** Tells the window how high the page has to be, which what it shows fills; `begin` is called when it is, or does not come to be. */
+export function keepHeight(heightPx: number, begin: () => void): void {
+  document.documentElement.classList.add('filled');
+  sayToWindow({ type: 'height', height: heightPx });
+  const stop = new AbortController();
+  const go = () => {
+    stop.abort();
+    clearTimeout(timer);
+    begin();
+  };
+  const timer = setTimeout(go, heightMs);
+  addEventListener('resize', () => innerHeight >= heightPx - 1 && go(), { signal: stop.signal });
+}
+
+/** A window may grant less. Milliseconds. */
+const heightMs = 1000;

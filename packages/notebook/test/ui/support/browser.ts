@@ -80,7 +80,7 @@ function watch(page: Page, origin: string): string[] {
     void dialog.dismiss();
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) faults.push(`request: ${request.url()}`);
+    if (!request.url().startsWith(origin) && !/^(?:data|blob):/.test(request.url())) faults.push(`request: ${request.url()}`);
   });
   return faults;
 }

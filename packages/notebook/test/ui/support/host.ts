@@ -3,9 +3,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { EntryGate } from '@notebridge/kit/entry-gate';
+import { silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { answerEntry } from '../../../src/host/entry-door.js';
+import { OutputTrust } from '../../../src/host/output-trust.js';
 import { sandboxedHeaders, sandboxedPath } from '../../../src/host/sandboxed-page.js';
 import { createActions } from '../../../src/host/viewer-actions.js';
 import { parseViewerMessage } from '../../../src/host/viewer-request.js';
@@ -78,7 +80,7 @@ export class TestHost {
   readonly #widgets: WidgetTraffic;
   #lastWindow = 0;
   readonly #title: string;
-  readonly #outputsTrusted: boolean;
+  readonly #trust: OutputTrust;
   readonly #gate = new EntryGate();
   readonly #server = createServer((request, response) =>
     request.method === 'POST'
@@ -92,7 +94,6 @@ export class TestHost {
 
   constructor({ cells, title = 'analysis.ipynb', agents = [], lease, tools, scenes = {}, outputsTrusted = false }: TestHostOptions) {
     this.#title = title;
-    this.#outputsTrusted = outputsTrusted;
     this.agents = agents;
     this.tools = tools ?? null;
     this.lease = lease ?? null;
@@ -111,7 +112,11 @@ export class TestHost {
       kernel: this.kernel,
       title,
     });
-    this.#widgets = new WidgetTraffic({ session: this.session, trust: undefined });
+    this.#trust = new OutputTrust({ document: this.document, path: undefined, kept: undefined, logger: silentLogger }, undefined);
+    this.#trust.set(outputsTrusted);
+    this.#trust.onChange((outputsTrusted) => this.#tellAll({ type: 'outputsTrusted', outputsTrusted }));
+    this.#trust.onRanHere((ranHere) => this.#tellAll({ type: 'ranHere', ranHere }));
+    this.#widgets = new WidgetTraffic({ session: this.session });
     this.session.questions.isAttended = () => this.windows > 0;
     this.document.onChange(({ change }) => this.#tellAll({ type: 'change', change }));
     this.session.onEvent((event) => this.#tellAll({ type: 'session', event }));
@@ -144,6 +149,7 @@ export class TestHost {
   async close(): Promise<void> {
     this.dropWindows();
     this.#widgets.close();
+    await this.#trust.close();
     await this.session.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -220,14 +226,15 @@ export class TestHost {
       you: by.name,
       durations: session.durations,
       now: Date.now(),
-      outputsTrusted: this.#outputsTrusted,
+      outputsTrusted: this.#trust.isTrusted,
+      ranHere: this.#trust.ranHere,
     };
     window.send(JSON.stringify(hello));
   }
 
   /** There is no file and no grant here: a test says how they stand. */
   #isStaged(action: ViewerAction): boolean {
-    if (action.do === 'trustOutputs') this.#tellAll({ type: 'outputsTrusted', outputsTrusted: action.trusted });
+    if (action.do === 'trustOutputs') this.#trust.set(action.trusted);
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
     return ['trustOutputs', 'setToolAccess', 'save', 'resolveConflict', 'answerTakeOver', 'setMayHold'].includes(action.do);

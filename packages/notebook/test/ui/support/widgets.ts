@@ -11,11 +11,10 @@ import { builtUi } from './built-ui.js';
 const folders = new WeakMap<NotebookHost, string>();
 
 /** A notebook with a kernel of a Python that has ipywidgets. */
-export async function openWidgetHost({ trusted }: { trusted: boolean }): Promise<NotebookHost> {
+export async function openWidgetHost(): Promise<NotebookHost> {
   const folder = mkdtempSync(join(tmpdir(), 'notebook-widgets-'));
   const kernel = createJupyterKernel({ python: await sciencePython(), folder });
-  const trustedOutputs = { read: async () => (trusted ? [] : undefined), write: async () => {} };
-  const host = createNotebookHost({ file: join(folder, 'analysis.ipynb'), kernel, uiFolder: await builtUi(), trustedOutputs });
+  const host = createNotebookHost({ file: join(folder, 'analysis.ipynb'), kernel, uiFolder: await builtUi() });
   folders.set(host, folder);
   await host.start();
   await host.session.start();
@@ -79,8 +78,4 @@ export async function frameOf(page: Page, cellId: string): Promise<Frame> {
   if (!frame) throw new Error('The widget has no frame.');
   await frame.locator('.widgets > *').first().waitFor();
   return frame;
-}
-
-export async function trust(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Trust this notebook' }).first().click();
 }

@@ -1,0 +1,144 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '../sandbox/find-program.js';
+import { startProgram } from '../sandbox/start-program.js';
+
+export interface HeadlessWindowOptions {
+  /** A program of the Chromium family; false for none. Default: the one that is installed, if there is one. */
+  program: string | false | undefined;
+  /** An address that opens one window. */
+  newUrl: () => string;
+}
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge', 'chrome', 'msedge'];
+const usualPlaces = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
+];
+/** How long it may take to join, and how long it stays for the next picture. Milliseconds. */
+const [joinMs, idleMs] = [20_000, 60_000];
+const endMs = 3000;
+
+/** A window that nobody sees, for pictures while no other is open: a browser without a display, begun when it is needed, and ended soon after. */
+export class HeadlessWindow {
+  readonly #options: HeadlessWindowOptions;
+  #opening: Promise<boolean> | undefined;
+  #joined: (() => void) | undefined;
+  #end: (() => Promise<void>) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: HeadlessWindowOptions) {
+    this.#options = options;
+  }
+
+  /** False where no browser can be had. */
+  open(): Promise<boolean> {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#stop(), idleMs).unref();
+    this.#opening ??= this.#start();
+    return this.#opening;
+  }
+
+  /** The window is connected. */
+  join(): void {
+    this.#joined?.();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#opening?.catch(() => {});
+    await this.#stop();
+  }
+
+  async #start(): Promise<boolean> {
+    const program = this.#options.program ?? installed();
+    if (program === undefined || program === false || this.#isClosed) return false;
+    const folder = await mkdtemp(join(tmpdir(), 'notebridge-draws-'));
+    const child = startProgram(program, argumentsOf(folder, this.#options.newUrl().replace('/#', '/?unseen#')), {
+      // It ends with the pipe, however this process ends.
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    });
+    for (const pipe of child.stdio.slice(3)) pipe?.on('error', () => {});
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()));
+    this.#end = async () => {
+      await endProgram(child, exited);
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
+    };
+    void exited.then(() => this.#stop());
+    let timer: NodeJS.Timeout | undefined;
+    const isOpen = await Promise.race([
+      new Promise<boolean>((resolve) => {
+        this.#joined = () => resolve(true);
+      }),
+      exited.then(() => false),
+      new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(false), joinMs);
+      }),
+    ]);
+    clearTimeout(timer);
+    if (!isOpen) await this.#stop();
+    return isOpen;
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    const end = this.#end;
+    this.#end = undefined;
+    this.#opening = undefined;
+    await end?.();
+  }
+}
+
+function installed(): string | undefined {
+  return [...names.map((name) => findProgram(name)), ...usualPlaces.map(programAt)].find((path) => path !== undefined);
+}
+
+function programAt(path: string): string | undefined {
+  const at = path.lastIndexOf('/');
+  return findProgram(path.slice(at + 1), path.slice(0, at));
+}
+
+function argumentsOf(folder: string, url: string): string[] {
+  return [
+    '--headless=new',
+    '--remote-debugging-pipe',
+    `--user-data-dir=${folder}`,
+    '--no-first-run',
+    '--no-default-browser-check',
+    '--disable-extensions',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--disable-gpu',
+    '--mute-audio',
+    '--window-size=1000,900',
+    // Nothing of an output is asked for anywhere; and nothing of the browser's own is.
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost',
+    // Chromium has no sandbox of its own for root, and does not start without this.
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    url,
+  ];
+}
+
+async function endProgram(child: ChildProcess, exited: Promise<void>): Promise<void> {
+  for (const pipe of child.stdio.slice(3)) pipe?.destroy();
+  const timer = setTimeout(() => kill(child), endMs);
+  await exited;
+  clearTimeout(timer);
+  kill(child);
+}
+
+/** With all that it has started. */
+function kill({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch {
+    // They have ended.
+  }
+}
