@@ -30,5 +30,6 @@ export { HostError, type HostErrorCode, hostErrors } from './host-error.js';
 export type { LeaseDesk } from './lease-desk.js';
 export { createNotebookHost, NotebookHost, type NotebookHostOptions } from './notebook-host.js';
 export type { SaveTiming } from './save-timer.js';
+export { cellIdsIn } from './kept-cell-ids.js';
 export { trustedOutputsIn } from './trusted-outputs.js';
 export type { LinkLimits } from './viewer-link.js';
