@@ -29,8 +29,7 @@ function placeAll(document: NotebookDocument, { cells }: Notebook, by: Actor): v
     const previous = cells[index - 1];
     const placeOf = (id: string) => document.cells.findIndex((other) => other.id === id);
     const after = previous === undefined ? -1 : placeOf(previous.id);
-    // The file's reader has checked it; what else nbformat would want of it is the file's affair.
-    if (!places.has(cell.id)) document.restore({ cell, index: after + 1 }, { by });
+    if (!places.has(cell.id)) document.insert(after + 1, cell, { by });
     // A cell that leaves its place above the target lets everything move up by one.
     else document.move(cell.id, placeOf(cell.id) < after ? after : after + 1, { by });
   });

@@ -1,7 +1,7 @@
 import type { CellContent, CellType, Notebook } from './cell.js';
 import { diskKeysOf, diskValue, memberOf } from './disk-cell.js';
 import { isSameJson, keysOf, toObject } from './json.js';
-import { isSorted, type Item, JsonPatch, within } from './json-patch.js';
+import { type Item, isSorted, JsonPatch, within } from './json-patch.js';
 import { nbformatStyle, printJson } from './json-printer.js';
 import { type Child, type Container, readContainer, skipSpace } from './json-spans.js';
 import { type FoundStyle, quoteAs, styleAt } from './json-style.js';
@@ -37,7 +37,9 @@ export class FileForm {
     this.#root = readContainer(bytes, skipSpace(bytes, bytes[0] === 0xef ? 3 : 0));
     this.#cells = readContainer(bytes, this.#root.children.findLast(({ key }) => key === 'cells')?.value ?? this.#root.open);
     const { children } = this.#cells;
-    this.#originals = new Map(notebook.cells.flatMap((cell, index) => (children[index] ? [[cell.id, { cell, child: children[index] }]] : [])));
+    this.#originals = new Map(
+      notebook.cells.flatMap((cell, index) => (children[index] ? [[cell.id, { cell, child: children[index] }]] : [])),
+    );
   }
 
   /** The text of the file. */

@@ -61,7 +61,11 @@ export class JsonPatch extends ByteWriter {
   }
 
   /** An object. `order`: the keys as objects of its kind have them, for new ones; by default sorted, where the object's own are, else behind them. */
-  object(original: Container, members: readonly Member[], { found, order }: { found: FoundStyle; order?: readonly string[] | undefined }): void {
+  object(
+    original: Container,
+    members: readonly Member[],
+    { found, order }: { found: FoundStyle; order?: readonly string[] | undefined },
+  ): void {
     const byKey = new Map(members.map((member) => [member.key, member]));
     // Of equal keys the last one counts.
     const counting = new Map(original.children.map((child) => [child.key, child]));
@@ -107,7 +111,10 @@ export class JsonPatch extends ByteWriter {
 }
 
 /** Where a new key comes among the others. */
-function placing(children: readonly Child[], order: readonly string[] | undefined): (items: readonly { key: string }[], key: string) => number {
+function placing(
+  children: readonly Child[],
+  order: readonly string[] | undefined,
+): (items: readonly { key: string }[], key: string) => number {
   const hasOrder = children.length > 0 && isSorted({ children });
   const rank = (key: string) => (order?.includes(key) ? order.indexOf(key) : Number.POSITIVE_INFINITY);
   return (items, key) => {

@@ -27,7 +27,10 @@ export function styleAt(bytes: Uint8Array, { open, close, children }: Container,
     return { style: { ...otherwise.style, indent: undefined, comma, colon }, lineBreak: '' };
   }
   const comma = gap === undefined ? ',' : gap.replace(lastBreak, '');
-  return { style: { ...otherwise.style, indent: inner.startsWith(outer) ? inner.slice(outer.length) : '', comma, colon }, lineBreak: outer };
+  return {
+    style: { ...otherwise.style, indent: inner.startsWith(outer) ? inner.slice(outer.length) : '', comma, colon },
+    lineBreak: outer,
+  };
 }
 
 /**

@@ -16,7 +16,9 @@ function upgradeCell(cell: JsonObject): JsonObject {
   if (cell.cell_type === 'code') return upgradeCode(cell);
   const { level, ...rest }: JsonObject = { metadata: {}, ...cell };
   if (cell.cell_type === 'heading') {
-    const title = asText(cell.source).split(/\r\n|\r|\n/).join(' ');
+    const title = asText(cell.source)
+      .split(/\r\n|\r|\n/)
+      .join(' ');
     return { ...rest, cell_type: 'markdown', source: `${'#'.repeat(Math.min(6, Math.max(1, Number(level ?? 1) || 1)))} ${title}` };
   }
   // HTML is Markdown, too.

@@ -72,14 +72,14 @@ export function printNotebook(notebook: Notebook): string {
 }
 
 /** Throws `bad_cell` for what is no cell. Metadata may hold anything: so it may in files, and cells are copied. */
-export function assertCell(cell: CellContent): void {
+export function assertCell(cell: Omit<CellContent, 'id'>): void {
   const metadata = isJsonObject(cell.metadata) ? {} : cell.metadata;
   try {
-    schemaOf(idMinor).cell({ ...toDiskCell(cell), metadata }, []);
+    schemaOf(idMinor).cell({ ...toDiskCell({ ...cell, id: 'new' }), metadata }, []);
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error;
     const path = pathText(error.path);
-    throw new NotebookError('bad_cell', `The cell "${cell.id}" would not be valid: ${path} ${error.message}.`, { data: { path } });
+    throw new NotebookError('bad_cell', `The cell would not be valid: ${path} ${error.message}.`, { data: { path } });
   }
 }
 
