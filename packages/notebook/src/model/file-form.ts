@@ -106,7 +106,7 @@ export class FileForm {
     // An id that the file lacks comes with another change of its cell: a move is none.
     const hasItsId = !this.#givenIds.has(cell.id) || isSameContent(original.cell, cell);
     const members = keys.map((key) => {
-      const from = memberOf(original.cell, key);
+      const from = key === 'id' ? undefined : memberOf(original.cell, key);
       return {
         key,
         isSame: key === 'id' ? hasItsId : isSameJson(from, memberOf(cell, key)),

@@ -52,7 +52,7 @@ describe('parseNotebook and printNotebook, against Python', () => {
 
   it('open what nbformat opens, and say of the rest what it says', async () => {
     const texts = mutants(600);
-    const verdicts = await pythonVerdicts(texts, { strict: false });
+    const verdicts = await pythonVerdicts(texts);
     const differing = texts.filter((text, index) => (verdicts[index] === undefined) !== isFaultless(text));
     expect(differing).toEqual([]);
     expect(verdicts.filter((verdict) => verdict !== undefined).length).toBeGreaterThan(100);
@@ -73,7 +73,7 @@ describe('parseNotebook and printNotebook, against Python', () => {
       { cell_type: 'heading', level: 2, metadata: {}, source: ['A\n', 'title'] },
       { cell_type: 'markdown', metadata: {}, source: 'text' },
       { cell_type: 'html', metadata: {}, source: '<b>' },
-      { cell_type: 'raw', metadata: { note: 1 }, source: ['raw'] },
+      { cell_type: 'raw', metadata: { note: 1 }, source: ['raw', 'without', 'breaks'] },
       {
         ...{ cell_type: 'code', collapsed: true, input: ['1\n', '2'], language: 'python', metadata: {}, prompt_number: 3 },
         outputs: [

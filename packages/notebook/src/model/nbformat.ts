@@ -106,6 +106,8 @@ function parse(text: string, limits: NotebookLimits, known: readonly KnownCell[]
   try {
     return toNotebook(root, limits, known);
   } catch (error) {
+    if (error instanceof RangeError)
+      throw new NotebookError('bad_notebook', `Not a valid notebook: it ${error.message}.`, { cause: error });
     throw error instanceof SchemaFault ? badNotebook(text, error.path, error.message, error) : error;
   }
 }
