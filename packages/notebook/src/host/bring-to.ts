@@ -29,16 +29,10 @@ function placeAll(document: NotebookDocument, { cells }: Notebook, by: Actor): v
     const previous = cells[index - 1];
     const placeOf = (id: string) => document.cells.findIndex((other) => other.id === id);
     const after = previous === undefined ? -1 : placeOf(previous.id);
-    if (!places.has(cell.id)) add(document, { cell, index: after + 1, by });
+    if (!places.has(cell.id)) document.insert(after + 1, cell, { by });
     // A cell that leaves its place above the target lets everything move up by one.
     else document.move(cell.id, placeOf(cell.id) < after ? after : after + 1, { by });
   });
-}
-
-/** A cell with unknown keys is of a later version of nbformat, by which the document cannot check it; the file's reader has. */
-function add(document: NotebookDocument, { cell, index, by }: { cell: CellContent; index: number; by: Actor }): void {
-  if (cell.extra) document.restore({ cell, index }, { by });
-  else document.insert(index, cell, { by });
 }
 
 export interface CellStep {

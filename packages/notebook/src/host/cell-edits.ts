@@ -1,5 +1,6 @@
 import type { Actor } from '../model/cell.js';
 import type { NotebookDocument } from '../model/document.js';
+import { assertCell } from '../model/nbformat.js';
 import type { InsertedCell, InsertedCells, PastedCell, SourceUpdate, ViewerAction } from '../viewer/protocol.js';
 
 /** What a person does with cells in one step. Each checks before it changes anything. */
@@ -8,13 +9,14 @@ export function pasteCells(
   document: NotebookDocument,
   { index, cells, by }: { index: number; cells: readonly PastedCell[]; by: Actor },
 ): InsertedCells {
-  const cellIds = cells.map(({ cellType, source, ...kept }, at) => {
+  const pasted = cells.map(({ cellType: type, source, ...kept }) => {
     // A text cell has no outputs, and a code cell no attachments, whatever the window says.
     const { outputs = [], executionCount = null, attachments, metadata = {} } = kept;
-    const more = cellType === 'code' ? { outputs, executionCount } : attachments ? { attachments } : {};
-    return document.insert(index + at, { type: cellType, source, metadata, ...more }, { by }).id;
+    const ran = type === 'code' ? { outputs, executionCount } : { outputs: [], executionCount: null };
+    return { type, source, metadata, ...ran, ...(type !== 'code' && attachments ? { attachments } : {}) };
   });
-  return { cellIds };
+  for (const cell of pasted) assertCell(cell);
+  return { cellIds: pasted.map((cell, at) => document.insert(index + at, cell, { by }).id) };
 }
 
 export function updateCells(document: NotebookDocument, updates: readonly SourceUpdate[], by: Actor): void {

@@ -13,11 +13,11 @@ import { writtenFolderOf } from '../sandbox/written-folders.js';
 /** What was found on disk. */
 export type Found =
   /** As it was when it was last read or written here. */
-  { readonly kind: 'same' } | { readonly kind: 'removed' } | FoundText;
+  { readonly kind: 'same' } | { readonly kind: 'removed' } | FoundFile;
 
-export interface FoundText {
+export interface FoundFile {
   readonly kind: 'changed';
-  readonly text: string;
+  readonly bytes: Uint8Array;
   readonly stamp: Stamp;
   readonly hash: string;
 }
@@ -26,15 +26,15 @@ export interface FoundText {
 type Stamp = Readonly<Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
 
 interface Replacement {
-  text: string;
+  bytes: Uint8Array;
   old: Stats | undefined;
   /** Gives the new file its name. False if it is not to be replaced. */
   put: (temporary: string, file: string) => Promise<boolean>;
 }
 
 /**
- * One text file that other programs may change too: remembers how it was last seen, and replaces it only if it still is so.
- * Readers see the old text or the new, never a part, also after a power cut or kill -9.
+ * One file that other programs may change too: remembers how it was last seen, and replaces it only if it still is so.
+ * Readers see the old content or the new, never a part, also after a power cut or kill -9.
  */
 export class DiskFile {
   /** With all links resolved: what a rename has to hit. */
@@ -42,7 +42,7 @@ export class DiskFile {
   readonly #maxBytes: number;
   #known: { stamp: Stamp; hash: string } | undefined;
   /** What the last look has found and nobody accepted yet, so that it is read once only. */
-  #pending: FoundText | undefined;
+  #pending: FoundFile | undefined;
 
   private constructor(path: string, maxBytes: number) {
     this.path = path;
@@ -62,7 +62,7 @@ export class DiskFile {
     return new DiskFile(real, maxBytes);
   }
 
-  /** Throws the error of the system, `too_large` for what is beyond the limit, `bad_notebook` for what is no text. */
+  /** Throws the error of the system, `too_large` for what is beyond the limit. */
   async look(): Promise<Found> {
     const looked = await this.#inFolder((file) => this.#lookAt(file)).catch(ignoreMissing);
     return looked ?? { kind: this.#known ? 'removed' : 'same' };
@@ -80,12 +80,12 @@ export class DiskFile {
       this.#know({ stamp, hash });
       return { kind: 'same' };
     }
-    this.#pending = { kind: 'changed', text: decode(bytes), stamp, hash };
+    this.#pending = { kind: 'changed', bytes, stamp, hash };
     return this.#pending;
   }
 
   /** What was found is from now on what the file is expected to be. */
-  accept({ stamp, hash }: FoundText): void {
+  accept({ stamp, hash }: FoundFile): void {
     this.#know({ stamp, hash });
   }
 
@@ -96,7 +96,7 @@ export class DiskFile {
   }
 
   /** Makes a file that is not there yet. False if somebody else was faster. */
-  async create(text: string): Promise<boolean> {
+  async create(bytes: Uint8Array): Promise<boolean> {
     const put = async (temporary: string, file: string): Promise<boolean> => {
       try {
         // Unlike a rename, a link never replaces.
@@ -110,11 +110,11 @@ export class DiskFile {
       await rm(temporary, { force: true });
       return true;
     };
-    return this.#inFolder((file) => this.#replace(file, { text, old: undefined, put }));
+    return this.#inFolder((file) => this.#replace(file, { bytes, old: undefined, put }));
   }
 
   /** Replaces the file, keeping its mode and owner. False, and nothing is written, if it is not as it was last seen. */
-  async write(text: string): Promise<boolean> {
+  async write(bytes: Uint8Array): Promise<boolean> {
     const put = async (temporary: string, file: string): Promise<boolean> => {
       // As late as can be: what another program writes between here and the rename is lost.
       const now = await lstat(file, { bigint: true }).catch(ignoreMissing);
@@ -122,7 +122,7 @@ export class DiskFile {
       if (isExpected) await rename(temporary, file);
       return isExpected;
     };
-    return this.#inFolder(async (file) => this.#replace(file, { text, old: await inspect(file), put }));
+    return this.#inFolder(async (file) => this.#replace(file, { bytes, old: await inspect(file), put }));
   }
 
   /** Removes what a killed program of ours has left beside the file. Only for who holds the file's lock. */
@@ -144,8 +144,7 @@ export class DiskFile {
     return `.${basename(this.path).slice(0, 100)}.notebridge-`;
   }
 
-  async #replace(file: string, { text, old, put }: Replacement): Promise<boolean> {
-    const bytes = Buffer.from(text, 'utf8');
+  async #replace(file: string, { bytes, old, put }: Replacement): Promise<boolean> {
     const temporary = join(dirname(file), `${this.#temporaryStart}${randomBytes(6).toString('hex')}.tmp`);
     try {
       const written = await writeNew(temporary, bytes, old);
@@ -201,7 +200,7 @@ async function inspect(path: string): Promise<Stats | undefined> {
 }
 
 /** With the old file's mode and owner; a new one is as open as the person's umask makes it. */
-async function writeNew(path: string, bytes: Buffer, old: Stats | undefined): Promise<Stamp> {
+async function writeNew(path: string, bytes: Uint8Array, old: Stats | undefined): Promise<Stamp> {
   const file = await open(path, 'wx', old ? 0o600 : 0o666);
   try {
     await file.writeFile(bytes);
@@ -218,17 +217,8 @@ function toStamp({ ino, size, mtimeNs, ctimeNs }: BigIntStats): Stamp {
   return { ino, size, mtimeNs, ctimeNs };
 }
 
-function hashOf(bytes: Buffer): string {
+function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-function decode(bytes: Buffer): string {
-  try {
-    // A byte order mark is for the notebook's reader to refuse.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new NotebookError('bad_notebook', 'The notebook is not UTF-8 text.', { cause });
-  }
 }
 
 function tooLarge(bytes: bigint | number, maxBytes: number): NotebookError {

@@ -3,22 +3,25 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Notebook } from '../model/cell.js';
+import { toKnown } from '../model/cell-ids.js';
 import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import { type NotebookLimits, parseNotebook, printNotebook } from '../model/nbformat.js';
+import { type NotebookLimits, type ReadNotebook, readNotebook } from '../model/nbformat.js';
 import type { FileState } from '../viewer/protocol.js';
-import type { DiskFile, Found, FoundText } from './disk-file.js';
+import type { DiskFile, Found, FoundFile } from './disk-file.js';
 import { watchDisk } from './disk-watch.js';
 import type { NotebookLock } from './file-lock.js';
-import { changedText, invalidText, removedText } from './file-texts.js';
+import { changedText, fileNote, invalidText, removedText } from './file-texts.js';
 import { HostError } from './host-error.js';
+import type { KeptCellIds } from './kept-cell-ids.js';
 import type { Preference } from './merge.js';
+import { keepOldCopy } from './old-copy.js';
 import { type OpenedFile, type OpenNotebookOptions, openNotebook } from './open-notebook.js';
 import { rescue } from './rescue.js';
 import { SaveTimer, type SaveTiming } from './save-timer.js';
 import { SyncedNotebook } from './synced-notebook.js';
 
-export interface FileStoreOptions extends Pick<OpenNotebookOptions, 'path' | 'isReal'> {
+export interface FileStoreOptions extends Pick<OpenNotebookOptions, 'path' | 'isReal' | 'cellIds'> {
   limits?: NotebookLimits & DocumentLimits;
   timing?: Partial<SaveTiming>;
   logger: Logger;
@@ -31,9 +34,9 @@ const tries = 5;
 
 /** What was found on disk, read as a notebook. */
 type Met =
-  | Exclude<Found, FoundText>
+  | Exclude<Found, FoundFile>
   | { readonly kind: 'invalid'; readonly detail: string }
-  | { readonly kind: 'changed'; readonly found: FoundText; readonly notebook: Notebook };
+  | { readonly kind: 'changed'; readonly found: FoundFile; readonly file: ReadNotebook };
 
 type Conflict = Extract<FileState, { kind: 'conflict' }>;
 
@@ -47,11 +50,14 @@ export class FileStore {
   readonly #disk: DiskFile;
   readonly #lock: NotebookLock | undefined;
   readonly #limits: NotebookLimits;
+  readonly #cellIds: KeptCellIds | undefined;
   readonly #logger: Logger;
   readonly #synced: SyncedNotebook;
   readonly #timer: SaveTimer;
   readonly #listeners = new Listeners<FileState>();
   readonly #stopListening: readonly (() => void)[];
+  /** As it was read last. */
+  #file: ReadNotebook;
   /** One thing at a time happens to the file. */
   #queue: Promise<unknown> = Promise.resolve();
   #conflict: Conflict | undefined;
@@ -63,13 +69,16 @@ export class FileStore {
   #closing: Promise<void> | undefined;
   #lastState: FileState = { kind: 'saved' };
 
-  private constructor({ disk, lock, notebook }: OpenedFile, options: FileStoreOptions) {
-    this.document = createDocument(notebook, options.limits);
+  private constructor({ disk, lock, file }: OpenedFile, options: FileStoreOptions) {
+    this.document = createDocument(file.notebook, options.limits);
+    this.#file = file;
     this.path = disk.path;
     this.#disk = disk;
     this.#lock = lock;
     this.#limits = options.limits ?? {};
+    this.#cellIds = options.cellIds;
     this.#logger = options.logger;
+    if (this.note !== undefined) options.logger.warn(this.note, { path: disk.path });
     this.#synced = new SyncedNotebook(this.document);
     this.#timer = new SaveTimer(() => this.#saveByItself(), options.timing);
     this.#stopListening = [watchDisk(disk.path, () => this.#checkSoon(), options.logger), this.document.onChange(() => this.#onChange())];
@@ -88,6 +97,11 @@ export class FileStore {
     if (this.#isDetached) return { kind: 'none' };
     if (this.#failure !== undefined) return { kind: 'failed', detail: this.#failure };
     return { kind: this.#isSaving ? 'saving' : this.#synced.isDirty ? 'unsaved' : 'saved' };
+  }
+
+  /** What people may want to know of the file as it is: that it was converted, or what nbformat finds wrong with it. */
+  get note(): string | undefined {
+    return fileNote(this.path, this.#file);
   }
 
   onState(listener: (state: FileState) => void): () => void {
@@ -187,10 +201,24 @@ export class FileStore {
     const { version } = this.document;
     this.#isSaving = true;
     this.#emit();
-    const isWritten = await this.#disk.write(printNotebook(notebook));
-    if (isWritten) this.#synced.markSaved(notebook, version);
+    const { form, old } = this.#file;
+    if (old) await keepOldCopy(this.path, old.nbformat, old.bytes);
+    const isWritten = await this.#disk.write(form.print(notebook));
+    if (isWritten) {
+      if (old) this.#file = { ...this.#file, old: undefined, mended: [] };
+      this.#synced.markSaved(notebook, version);
+      await this.#keepIds(notebook);
+    }
     this.#timer.saved({ tookMs: performance.now() - startedAt, isDirty: this.#synced.isDirty && this.#closing === undefined });
     return isWritten;
+  }
+
+  /** Without them the next process would know other ids. That is no reason not to save. */
+  async #keepIds(notebook: Notebook): Promise<void> {
+    if (!this.#cellIds || !this.#file.form.lacksIds(notebook)) return;
+    await this.#cellIds.write(this.path, toKnown(notebook.cells)).catch((error: unknown) => {
+      this.#logger.warn('The ids of cells were not kept.', { path: this.path, error: messageOf(error) });
+    });
   }
 
   #calm(): void {
@@ -207,10 +235,12 @@ export class FileStore {
     if (met.kind === 'changed') this.#takeIn(met);
   }
 
-  #takeIn({ found, notebook }: Extract<Met, { kind: 'changed' }>, prefer?: Preference): void {
-    const overlaps = this.#synced.takeIn(notebook, prefer);
+  #takeIn({ found, file }: Extract<Met, { kind: 'changed' }>, prefer?: Preference): void {
+    const overlaps = this.#synced.takeIn(file.notebook, prefer);
     this.#conflict = overlaps.length > 0 ? { kind: 'conflict', found: 'changed', detail: changedText(this.path, overlaps) } : undefined;
-    if (!this.#conflict) this.#disk.accept(found);
+    if (this.#conflict) return;
+    this.#disk.accept(found);
+    this.#file = file;
   }
 
   async #resolve(keep: Preference): Promise<void> {
@@ -242,7 +272,7 @@ export class FileStore {
     try {
       const found = await this.#disk.look();
       if (found.kind !== 'changed') return found;
-      return { kind: 'changed', found, notebook: parseNotebook(found.text, this.#limits).notebook };
+      return { kind: 'changed', found, file: readNotebook(found.bytes, { limits: this.#limits, known: toKnown(this.#synced.base.cells) }) };
     } catch (error) {
       if (error instanceof NotebookError) return { kind: 'invalid', detail: error.message };
       throw error;
@@ -264,7 +294,7 @@ export class FileStore {
   /** The person's work must not be lost because its place is taken or gone. */
   async #rescue(error: unknown): Promise<void> {
     if (!this.#synced.isDirty) return;
-    const rescuedTo = await rescue(this.path, printNotebook(this.#synced.toNotebook()));
+    const rescuedTo = await rescue(this.path, this.#file.form.print(this.#synced.toNotebook()));
     const where = rescuedTo === undefined ? 'and it could not be put elsewhere' : `what was not saved is in "${rescuedTo}"`;
     throw new HostError('not_saved', `The notebook was closed, ${where}. ${messageOf(error)}`, {
       data: { path: this.path, ...(rescuedTo === undefined ? {} : { rescuedTo }) },

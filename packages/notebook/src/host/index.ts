@@ -27,6 +27,7 @@ export { heedWrittenFolders, type WrittenFolders } from '../sandbox/written-fold
 export type { LeaseState, ToolAccess } from '../viewer/protocol.js';
 export type { NotebookTools } from './agent-tools.js';
 export { HostError, type HostErrorCode, hostErrors } from './host-error.js';
+export { cellIdsIn } from './kept-cell-ids.js';
 export type { LeaseDesk } from './lease-desk.js';
 export { createNotebookHost, NotebookHost, type NotebookHostOptions } from './notebook-host.js';
 export type { SaveTiming } from './save-timer.js';

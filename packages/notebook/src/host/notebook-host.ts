@@ -29,6 +29,7 @@ import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { FileStore } from './file-store.js';
 import { HeadlessWindow } from './headless-window.js';
 import { HostError, stackOf } from './host-error.js';
+import type { KeptCellIds } from './kept-cell-ids.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { NotebookFolder } from './notebook-folder.js';
 import { OutputTrust } from './output-trust.js';
@@ -81,6 +82,8 @@ export interface NotebookHostOptions extends WindowAccess {
    * one with Python of its own, in the same sandbox, whose code calls no tools; with `kernel` given none.
    */
   createBeside?: ((file: string) => BesideHost) | undefined;
+  /** Keeps the ids of cells whose files have none. Default: as long as the host lives. */
+  cellIds?: KeptCellIds | undefined;
   /** Keeps which outputs with scripts a person trusts. Default: as long as the host lives. */
   trustedOutputs?: TrustedOutputs | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
@@ -233,7 +236,7 @@ export class NotebookHost implements AsyncDisposable {
     const { file: path, limits = {}, timing = {}, isRealFile: isReal, title = basename(path ?? 'Untitled') } = options;
     if (options.kernel === undefined && options.sandbox === 'require') await assertSandbox();
     const finder = options.kernel ? undefined : await openFinder({ ...options.kernels, folder: this.#folder });
-    const file = path === undefined ? undefined : await FileStore.open({ path, isReal, limits, timing, logger });
+    const file = path === undefined ? undefined : await FileStore.open({ path, isReal, limits, timing, cellIds: options.cellIds, logger });
     if (file) this.#folder = dirname(file.path);
     const document = file?.document ?? createDocument(undefined, limits);
     let session: NotebookSession | undefined;
@@ -261,7 +264,7 @@ export class NotebookHost implements AsyncDisposable {
         onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }),
         scaleImage: createImageScaler(),
         drawChart: async (output) => windows?.draw(output),
-        ...(file ? { whyUnsaved: () => whyUnsaved(file.state) } : {}),
+        ...(file ? { whyUnsaved: () => whyUnsaved(file.state), fileNote: () => file.note } : {}),
       });
       const server = await this.#openServer(windows, session);
       return { file, session, kernels, trust, tools, windows, server };

@@ -2,15 +2,16 @@ import { errnoOf, explain } from '@notebridge/kit/errno';
 import type { Logger } from '@notebridge/kit/logger';
 import type { Notebook } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
-import { defaultNotebookLimits, type NotebookLimits, parseNotebook, printNotebook } from '../model/nbformat.js';
+import { defaultNotebookLimits, type NotebookLimits, printNotebook, type ReadNotebook, readNotebook } from '../model/nbformat.js';
 import { DiskFile } from './disk-file.js';
 import { NotebookLock } from './file-lock.js';
 import { HostError } from './host-error.js';
+import type { KeptCellIds } from './kept-cell-ids.js';
 
 export interface OpenedFile {
   readonly disk: DiskFile;
   readonly lock: NotebookLock | undefined;
-  readonly notebook: Notebook;
+  readonly file: ReadNotebook;
 }
 
 export interface OpenNotebookOptions {
@@ -18,6 +19,8 @@ export interface OpenNotebookOptions {
   /** All links of the path are resolved: one that is met now was put there since, and is refused. Default false. */
   isReal?: boolean | undefined;
   limits?: NotebookLimits | undefined;
+  /** Keeps the ids that files lack. Default: they last as long as the notebook is open. */
+  cellIds?: KeptCellIds | undefined;
   logger: Logger;
 }
 
@@ -33,14 +36,14 @@ const newNotebook: Notebook = {
 
 /** Locks and reads a notebook, or makes an empty one. Rejects as `FileStore.open` does. */
 export async function openNotebook(options: OpenNotebookOptions): Promise<OpenedFile> {
-  const { path, isReal, limits = {}, logger } = options;
+  const { path, isReal, limits = {}, cellIds, logger } = options;
   let lock: NotebookLock | undefined;
   try {
     const disk = await DiskFile.at(path, { maxBytes: limits.maxBytes ?? defaultNotebookLimits.maxBytes, isReal });
     lock = await takeLock(disk.path, logger);
-    const notebook = await readOrCreate(disk, limits);
+    const file = await readOrCreate(disk, { limits, cellIds });
     if (lock) await disk.sweep();
-    return { disk, lock, notebook };
+    return { disk, lock, file };
   } catch (error) {
     await lock?.release();
     throw toOpenError(error, path);
@@ -58,15 +61,17 @@ async function takeLock(path: string, logger: Logger): Promise<NotebookLock | un
   }
 }
 
-async function readOrCreate(disk: DiskFile, limits: NotebookLimits): Promise<Notebook> {
+async function readOrCreate(disk: DiskFile, { limits, cellIds }: Pick<OpenNotebookOptions, 'limits' | 'cellIds'>): Promise<ReadNotebook> {
+  const known = await cellIds?.read(disk.path);
   for (;;) {
     const found = await disk.look();
     if (found.kind === 'changed') {
-      const { notebook } = parseNotebook(found.text, limits);
+      const file = readNotebook(found.bytes, { limits, known });
       disk.accept(found);
-      return notebook;
+      return file;
     }
-    if (await disk.create(printNotebook(newNotebook))) return newNotebook;
+    const bytes = Buffer.from(printNotebook(newNotebook));
+    if (await disk.create(bytes)) return readNotebook(bytes, { limits });
   }
 }
 

@@ -10,7 +10,6 @@ export const otherProgram: Actor = { kind: 'person', name: 'Another program' };
 /** A document, and the state of it that its file has. */
 export class SyncedNotebook {
   readonly document: NotebookDocument;
-  /** What document and file last agreed upon. */
   #base: Notebook;
   #syncedVersion: number;
   /** The notebook's own version and unknown keys, which no change of a document can set. */
@@ -22,6 +21,11 @@ export class SyncedNotebook {
     this.#base = document.toNotebook();
     this.#frame = frameOf(this.#base);
     this.#syncedVersion = document.version;
+  }
+
+  /** What document and file last agreed upon. */
+  get base(): Notebook {
+    return this.#base;
   }
 
   get isDirty(): boolean {

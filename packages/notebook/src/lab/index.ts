@@ -1,3 +1,4 @@
+export { cellIdsIn } from '../host/kept-cell-ids.js';
 export type { LabNotebook } from './lab-notebook.js';
 export { findServerOfUser, type LabTarget } from './lab-servers.js';
 export { LabWorkspace, type LabWorkspaceOptions } from './lab-workspace.js';

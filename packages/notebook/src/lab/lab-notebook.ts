@@ -1,5 +1,6 @@
 import { parseJson } from '@notebridge/kit/exact-json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import type { KeptCellIds } from '../host/kept-cell-ids.js';
 import { NotebookError } from '../model/errors.js';
 import { createImageScaler } from '../outputs/scale-image.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
@@ -26,6 +27,8 @@ export interface LabNotebookOptions {
   howToAllow?: string | undefined;
   /** Keeps the run that is under way for the next process that opens the notebook. Default: none does. */
   keeper?: RunKeeper | undefined;
+  /** Keeps the ids of cells whose files have none. Default: as long as the notebook is open. */
+  cellIds?: KeptCellIds | undefined;
   logger?: Logger | undefined;
 }
 
@@ -63,7 +66,10 @@ export class LabNotebook {
     const onFault = (error: unknown) =>
       logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
     const isBusy = () => isKernelBusy(server, source.path);
-    this.tools = createNotebookTools(this.session, { onFault, scaleImage: createImageScaler(), isKernelBusy: isBusy });
+    this.tools = createNotebookTools(this.session, {
+      ...{ onFault, scaleImage: createImageScaler(), isKernelBusy: isBusy },
+      fileNote: () => source.note,
+    });
     this.#stopListening = this.session.onEvent((event) => {
       if (event.type === 'started' || event.type === 'finished') source.setRunning(event.run.cellId, event.type === 'started');
       if (event.type === 'finished') keeper?.keep(undefined);
@@ -151,11 +157,11 @@ export class LabNotebook {
 
 const callConnectNotebook = 'Ask the person; if they agree, call connect_notebook with this path and allow_edits: true, then call again.';
 
-async function openSource({ server, path, logger }: LabNotebookOptions): Promise<NotebookSource> {
+async function openSource({ server, path, cellIds, logger }: LabNotebookOptions): Promise<NotebookSource> {
   const live = await LiveNotebook.open({ server, path });
   if (live) return live;
   await assertNoRival(server);
-  return StoredNotebook.open({ server, path, logger });
+  return StoredNotebook.open({ server, path, cellIds, logger });
 }
 
 /** The kernel that runs already, else what the notebook names, else the server's default. */

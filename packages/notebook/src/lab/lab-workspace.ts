@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Logger } from '@notebridge/kit/logger';
+import type { KeptCellIds } from '../host/kept-cell-ids.js';
 import { NotebookError } from '../model/errors.js';
 import { checkArguments } from '../tools/arguments.js';
 import { describeNotebookTools } from '../tools/notebook-tools.js';
@@ -24,6 +25,8 @@ export interface LabWorkspaceOptions {
   howToAllow?: string | undefined;
   /** Keeps the run of the notebook that is under way, for the next process. Default: none does. */
   keeperOf?: ((notebook: { server: string; path: string }) => RunKeeper) | undefined;
+  /** Keeps the ids of cells whose files have none. Default: as long as their notebook is open. */
+  cellIds?: KeptCellIds | undefined;
   logger?: Logger | undefined;
   /** Called with each token, so that logs can be kept free of it. */
   onSecret?: ((secret: string) => void) | undefined;
@@ -220,9 +223,9 @@ export class LabWorkspace {
       if (notebook && notebook.server === server && notebook.path === path) return notebook;
     }
     const key = `${server.name} ${path}`;
-    const { allowEdits, howToAllow, logger, keeperOf } = this.#options;
+    const { allowEdits, howToAllow, logger, keeperOf, cellIds } = this.#options;
     const open = () =>
-      LabNotebook.open({ server, path, allowEdits, howToAllow, logger, keeper: keeperOf?.({ server: server.name, path }) });
+      LabNotebook.open({ server, path, allowEdits, howToAllow, cellIds, logger, keeper: keeperOf?.({ server: server.name, path }) });
     const opening = this.#open.get(key) ?? open();
     this.#open.set(key, opening);
     try {

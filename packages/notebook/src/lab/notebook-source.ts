@@ -9,6 +9,8 @@ export interface NotebookSource {
   readonly isLive: boolean;
   /** People who have it open, as far as that is known. */
   readonly people: readonly string[];
+  /** What is to be known of its file, if anything is. */
+  readonly note?: string | undefined;
   /** Resolves when the document is as the server has it. `forEdit`: rejects with what keeps it from being changed. */
   ready(options: { forEdit: boolean }): Promise<void>;
   /** Resolves when the server has every change that was made here. Rejects with what is not there, and why. */

@@ -1,27 +1,21 @@
-import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/kit/logger';
 import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
+import { fileNote } from '../host/file-texts.js';
+import type { KeptCellIds } from '../host/kept-cell-ids.js';
 import { isSameCell } from '../host/merge.js';
 import { isSameNotebook, SyncedNotebook } from '../host/synced-notebook.js';
 import type { Notebook } from '../model/cell.js';
+import { toKnown } from '../model/cell-ids.js';
 import { createDocument, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import { parseNotebook, printNotebook } from '../model/nbformat.js';
-import { encodePath, type JupyterServer } from './jupyter-server.js';
 import type { NotebookSource } from './notebook-source.js';
+import { readServerFile, readStamp, type ServerFile, type ServerPlace, type Stamp, writeServerFile } from './server-file.js';
 
-export interface StoredNotebookOptions {
-  server: JupyterServer;
-  path: string;
+export interface StoredNotebookOptions extends ServerPlace {
+  /** Keeps the ids that the file lacks. Default: they last as long as the notebook is open. */
+  cellIds?: KeptCellIds | undefined;
   logger?: Logger | undefined;
-}
-
-/** What tells one version of the server's file from another. Servers before 2.11 have no hash. */
-interface Stamp {
-  readonly lastModified: string;
-  readonly hash: string | undefined;
 }
 
 /** Outputs of a cell that runs are saved this often. */
@@ -37,22 +31,32 @@ export class StoredNotebook implements NotebookSource {
   readonly people: readonly string[] = [];
   readonly #options: StoredNotebookOptions;
   readonly #synced: SyncedNotebook;
+  /** As it was read last. */
+  #file: ServerFile;
   #stamp: Stamp;
   #turn: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
   readonly #stopListening: () => void;
 
-  private constructor(options: StoredNotebookOptions, { notebook, stamp }: Read) {
+  private constructor(options: StoredNotebookOptions, file: ServerFile) {
     this.#options = options;
-    this.#synced = new SyncedNotebook(createDocument(notebook));
-    this.#stamp = stamp;
+    this.#synced = new SyncedNotebook(createDocument(file.file.notebook));
+    this.#file = file;
+    this.#stamp = file.stamp;
+    if (this.note !== undefined) options.logger?.info(this.note, { path: options.path });
     this.#stopListening = this.document.onChange(({ change: { op } }) => this.#saveSoon(op.type === 'editOutputs'));
   }
 
   /** Rejects with `no_notebook`, `bad_notebook`, or as `JupyterServer` does. */
   static async open(options: StoredNotebookOptions): Promise<StoredNotebook> {
-    return new StoredNotebook(options, await read(options));
+    return new StoredNotebook(options, await readServerFile(options, await options.cellIds?.read(keyOf(options))));
+  }
+
+  get note(): string | undefined {
+    const { file, reprinted } = this.#file;
+    if (reprinted === undefined) return fileNote(this.path, file);
+    return `Jupyter writes the whole of "${this.path}" anew with each edit: ${reprinted}.`;
   }
 
   get document(): NotebookDocument {
@@ -94,12 +98,18 @@ export class StoredNotebook implements NotebookSource {
   /** What has changed, in words; empty where nothing has. */
   async #takeIn(): Promise<string[]> {
     if (isSameStamp(await readStamp(this.#options), this.#stamp)) return [];
-    const { notebook, stamp } = await read(this.#options);
     const before = this.#synced.toNotebook();
     // Both sides have changed the same: theirs stays, and the caller is told.
-    this.#synced.takeIn(notebook, 'theirs');
-    this.#stamp = stamp;
+    const notebook = await this.#readAgain();
     return isSameNotebook(before, notebook) ? [] : changesOf(before, notebook);
+  }
+
+  async #readAgain(): Promise<Notebook> {
+    const read = await readServerFile(this.#options, toKnown(this.#synced.base.cells));
+    this.#synced.takeIn(read.file.notebook, 'theirs');
+    this.#file = read;
+    this.#stamp = read.stamp;
+    return read.file.notebook;
   }
 
   async #save(): Promise<void> {
@@ -113,23 +123,29 @@ export class StoredNotebook implements NotebookSource {
 
   /** Answers with what somebody else has changed right behind it. */
   async #write(): Promise<string[]> {
-    const { server, path } = this.#options;
     const { version } = this.document;
     const notebook = this.#synced.toNotebook();
-    const printed = printNotebook(notebook);
-    const body = { type: 'notebook', format: 'json', content: JSON.parse(printed) as JsonObject };
-    await server.request(`api/contents/${encodePath(path)}`, { method: 'PUT', body });
+    const hash = await writeServerFile(this.#options, this.#file, notebook);
     this.#synced.markSaved(notebook, version);
+    await this.#keepIds(notebook);
     // The answer tells how the file is by now, which may be somebody else's work already.
     const stamp = await readStamp(this.#options);
-    if (stamp.hash === createHash('sha256').update(printed).digest('hex')) {
+    if (stamp.hash === hash) {
+      const { file } = this.#file;
+      if (file.old) this.#file = { ...this.#file, file: { ...file, old: undefined, mended: [] } };
       this.#stamp = stamp;
       return [];
     }
-    const now = await read(this.#options);
-    this.#synced.takeIn(now.notebook, 'theirs');
-    this.#stamp = now.stamp;
-    return cellChanges(notebook, now.notebook);
+    return cellChanges(notebook, await this.#readAgain());
+  }
+
+  /** Without them the next process would know other ids. That is no reason not to save. */
+  async #keepIds(notebook: Notebook): Promise<void> {
+    const { cellIds, logger, path } = this.#options;
+    if (!cellIds || !this.#file.file.form.lacksIds(notebook)) return;
+    await cellIds.write(keyOf(this.#options), toKnown(notebook.cells)).catch((error: unknown) => {
+      logger?.warn('The ids of cells were not kept.', { path, error: messageOf(error) });
+    });
   }
 
   /** What agents write is saved by their calls; outputs come at any time. */
@@ -148,46 +164,12 @@ export class StoredNotebook implements NotebookSource {
   }
 }
 
-interface Read {
-  notebook: Notebook;
-  stamp: Stamp;
-}
-
-async function read({ server, path, logger = silentLogger }: StoredNotebookOptions): Promise<Read> {
-  const { status, body } = await server.ask(`api/contents/${encodePath(path)}`, { query: { type: 'notebook', hash: '1' } });
-  if (status !== 200 || !isJsonObject(body) || !isJsonObject(body.content)) throw notThere(server, { path, status, body });
-  const { notebook, mended } = parseNotebook(JSON.stringify(body.content));
-  if (mended.length > 0) logger.info('The notebook was completed as it was read.', { path, mended });
-  return { notebook, stamp: toStamp(body) };
-}
-
-async function readStamp({ server, path }: StoredNotebookOptions): Promise<Stamp> {
-  const { status, body } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0', hash: '1' } });
-  if (status !== 200 || !isJsonObject(body)) throw notThere(server, { path, status, body });
-  return toStamp(body);
-}
-
-function toStamp({ last_modified: lastModified, hash }: JsonObject): Stamp {
-  return { lastModified: String(lastModified), hash: typeof hash === 'string' ? hash : undefined };
-}
-
 function isSameStamp(left: Stamp, right: Stamp): boolean {
   return left.hash !== undefined && right.hash !== undefined ? left.hash === right.hash : left.lastModified === right.lastModified;
 }
 
-function notThere(server: JupyterServer, { path, status, body }: { path: string; status: number; body: unknown }): NotebookError {
-  const said = isJsonObject(body) && typeof body.message === 'string' ? ` (${body.message.slice(0, 300)})` : '';
-  if (status === 404)
-    return new NotebookError(
-      'no_notebook',
-      `${server.name} has no notebook "${path}": it was renamed or deleted, or never there. list_notebooks lists those that are; connect_notebook with "create": true makes it.`,
-      {
-        data: { path },
-      },
-    );
-  return new NotebookError('server_failed', `${server.name} answered for the notebook "${path}" with ${status}${said}.`, {
-    data: { path, status },
-  });
+function keyOf({ server, path }: ServerPlace): string {
+  return `${server.name}${path}`;
 }
 
 function changesOf(before: Notebook, after: Notebook): string[] {

@@ -22,7 +22,7 @@ export interface CellContent {
 /** A whole notebook, without the life of a document. */
 export interface Notebook {
   readonly metadata: JsonObject;
-  /** The minor version of nbformat 4: 5, or the later one of the file. */
+  /** The minor version of nbformat 4 that the file has. Before 5, files have no ids. */
   readonly minor: number;
   readonly cells: readonly CellContent[];
   readonly extra?: JsonObject;

@@ -1,6 +1,6 @@
 /** Every error of this package, by its code: what it means, and what to do. */
 export const notebookErrors = {
-  bad_notebook: { meaning: 'A text is not a notebook of nbformat 4.', next: 'Fix the place that the message names.' },
+  bad_notebook: { meaning: 'A text is no JSON, or no notebook of nbformat 2, 3 or 4.', next: 'Fix the place that the message names.' },
   too_large: {
     meaning: 'A notebook, cell or text is larger than its limit.',
     next: 'Make it smaller, or raise the limit that the message names.',
@@ -11,7 +11,7 @@ export const notebookErrors = {
     meaning: 'The cell has changed since the revision that the caller knows.',
     next: 'Look at the current source, then decide again.',
   },
-  bad_cell: { meaning: 'A cell would become one that nbformat refuses.', next: 'Fix the place that the message names.' },
+  bad_cell: { meaning: 'A pasted cell is none.', next: 'Fix the place that the message names.' },
   bad_arguments: {
     meaning: 'An argument of a tool is missing, unknown or of the wrong kind.',
     next: 'Fix the argument that the message names.',

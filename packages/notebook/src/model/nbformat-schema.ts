@@ -18,11 +18,10 @@ import {
 
 /**
  * What Python's `nbformat.validate` checks, from its JSON schema of 4.5 (5.11): the same members, in the same words. A file of a
- * later minor version may have keys that we do not know, as there.
+ * later minor version may have keys that we do not know, as there, and cells of an earlier one have no ids.
  */
 export interface NotebookSchema {
   notebook: SchemaCheck;
-  metadata: SchemaCheck;
   cell: SchemaCheck;
   output: SchemaCheck;
 }
@@ -87,35 +86,37 @@ const outputRules: { readonly [type: string]: ObjectRules } = {
 
 const textCell = { attachments: object({ others: mimeBundle }) };
 
-function cellRules(output: SchemaCheck): { readonly [type: string]: ObjectRules } {
-  const base = { id: cellId, cell_type: anything, source: multilineString };
+function cellRules(output: SchemaCheck, hasIds: boolean): { readonly [type: string]: ObjectRules } {
+  const base = { ...(hasIds ? { id: cellId } : {}), cell_type: anything, source: multilineString };
+  const required = [...(hasIds ? ['id'] : []), 'cell_type', 'metadata', 'source'];
   return {
-    markdown: { required: ['id', 'cell_type', 'metadata', 'source'], keys: { ...base, ...textCell, metadata: cellMetadata.markdown } },
-    raw: { required: ['id', 'cell_type', 'metadata', 'source'], keys: { ...base, ...textCell, metadata: cellMetadata.raw } },
+    markdown: { required, keys: { ...base, ...textCell, metadata: cellMetadata.markdown } },
+    raw: { required, keys: { ...base, ...textCell, metadata: cellMetadata.raw } },
     code: {
-      required: ['id', 'cell_type', 'metadata', 'source', 'outputs', 'execution_count'],
+      required: [...required, 'outputs', 'execution_count'],
       keys: { ...base, metadata: cellMetadata.code, outputs: arrayOf(output), execution_count: executionCount },
     },
   };
 }
 
-function createSchema(isFuture: boolean): NotebookSchema {
-  const others = isFuture ? anything : false;
+function createSchema({ others, hasIds }: { others: SchemaCheck | false; hasIds: boolean }): NotebookSchema {
   const output = byType('output_type', outputRules, others);
-  const cell = byType('cell_type', cellRules(output), others);
+  const cell = byType('cell_type', cellRules(output, hasIds), others);
   const notebook = object({
     required: ['metadata', 'nbformat_minor', 'nbformat', 'cells'],
     keys: { metadata: notebookMetadata, nbformat_minor: integer({ min: 0 }), nbformat: oneOf([4]), cells: arrayOf(cell) },
     others,
   });
-  return { notebook, metadata: notebookMetadata, cell, output };
+  return { notebook, cell, output };
 }
 
-const current = createSchema(false);
-const future = createSchema(true);
+const withoutIds = createSchema({ others: false, hasIds: false });
+const current = createSchema({ others: false, hasIds: true });
+const future = createSchema({ others: anything, hasIds: true });
 
 export function schemaOf(minor: number): NotebookSchema {
-  return minor > 5 ? future : current;
+  if (minor > 5) return future;
+  return minor === 5 ? current : withoutIds;
 }
 
 /** All of these keys are required. */

@@ -1,14 +1,15 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { CellContent, CellType, Notebook } from './cell.js';
-import { deriveCellId } from './cell-ids.js';
+import { type CellContent, emptyNotebook, type Notebook } from './cell.js';
+import { giveIds, type KnownCell } from './cell-ids.js';
+import { toDiskCell } from './disk-cell.js';
 import { NotebookError } from './errors.js';
-import { keysOf, toObject } from './json.js';
-import { PrintedJson, printNotebookJson } from './json-printer.js';
+import { FileForm } from './file-form.js';
+import { objectOf, othersOf, toCell, without } from './from-disk.js';
 import { type JsonPath, JsonSyntaxError, offsetOf, parseNotebookJson, pathText, placeOf } from './json-reader.js';
+import { upgradeNotebook } from './nbformat-3.js';
 import { schemaOf } from './nbformat-schema.js';
-import { joinAttachments, joinOutput, sortTop, splitAttachments, splitOutput } from './outputs.js';
 import { describeValue, SchemaFault } from './schema-check.js';
-import { bytesText, toLines, toText, utf8Length } from './text.js';
+import { bytesText, utf8Length } from './text.js';
 
 export interface NotebookLimits {
   /** Bytes of the file. Default 100 MiB. */
@@ -19,82 +20,162 @@ export interface NotebookLimits {
 
 export interface ParsedNotebook {
   notebook: Notebook;
-  /** What had to be fixed, in words; a notebook without an entry prints as nbformat would write the file. */
+  /** What nbformat finds wrong with the file, and what it was converted from, in words. It was read all the same. */
   mended: readonly string[];
+}
+
+/** A file of a notebook, read. */
+export interface ReadNotebook extends ParsedNotebook {
+  /** Writes it again. */
+  form: FileForm;
+  /** A file of nbformat 2 or 3, which will be written as one of 4. */
+  old: { readonly nbformat: number; readonly bytes: Uint8Array } | undefined;
+}
+
+export interface ReadOptions {
+  limits?: NotebookLimits | undefined;
+  /** The cells that the file had before, in their order: cells without an id keep the one that they had. */
+  known?: readonly KnownCell[] | undefined;
 }
 
 export const defaultNotebookLimits = { maxBytes: 100 * 1024 * 1024, maxCells: 10_000 };
 
-const currentMinor = 5;
-const convertAdvice = 'Convert it first: jupyter nbconvert --to notebook --nbformat 4 FILE.';
+const idMinor = 5;
+/** Of an id that is taken as it is; nbformat allows 64. */
+const maxIdCharacters = 256;
+const emptyForm = new FileForm(
+  new TextEncoder().encode('{\n "cells": [],\n "metadata": {},\n "nbformat": 4,\n "nbformat_minor": 5\n}\n'),
+  emptyNotebook,
+);
 
 /**
- * Reads a notebook file of nbformat 4. Throws `NotebookError` with `bad_notebook` for what Python's nbformat refuses, with
- * `data.path`, `data.line` and `data.column`; with `too_large` for what is beyond the limits.
+ * Reads a notebook file of nbformat 2, 3 or 4: whatever Jupyter opens. Throws `NotebookError` with `bad_notebook` for what is no JSON or no
+ * notebook, with `data.path`, `data.line` and `data.column`; with `too_large` for what is beyond the limits.
  */
+export function readNotebook(bytes: Uint8Array, { limits = {}, known = [] }: ReadOptions = {}): ReadNotebook {
+  assertSize(bytes.length, limits);
+  const { notebook, mended, nbformat, givenIds } = parse(decode(bytes), limits, known);
+  if (nbformat !== 4) return { notebook, mended, form: emptyForm, old: { nbformat, bytes } };
+  return { notebook, mended, form: new FileForm(bytes, notebook, givenIds), old: undefined };
+}
+
+/** The same for a text, which is not to be written again. */
 export function parseNotebook(text: string, limits: NotebookLimits = {}): ParsedNotebook {
-  const { maxBytes, maxCells } = { ...defaultNotebookLimits, ...limits };
-  const bytes = text.length > maxBytes ? text.length : utf8Length(text);
+  assertSize(utf8Length(text), limits);
+  const { notebook, mended } = parse(text.replace(/^\ufeff/, ''), limits, []);
+  return { notebook, mended };
+}
+
+/** The text of a new file, as Python's nbformat writes it: sorted keys, indent 1, texts as lines, a line break at the end. */
+export function printNotebook(notebook: Notebook): string {
+  return new TextDecoder().decode(emptyForm.print(notebook));
+}
+
+/** Throws `bad_cell` for what is no cell. Metadata may hold anything: so it may in files, and cells are copied. */
+export function assertCell(cell: Omit<CellContent, 'id'>): void {
+  const metadata = isJsonObject(cell.metadata) ? {} : cell.metadata;
+  try {
+    schemaOf(idMinor).cell({ ...toDiskCell({ ...cell, id: 'new' }), metadata }, []);
+  } catch (error) {
+    if (!(error instanceof SchemaFault)) throw error;
+    const path = pathText(error.path);
+    throw new NotebookError('bad_cell', `The cell would not be valid: ${path} ${error.message}.`, { data: { path } });
+  }
+}
+
+function assertSize(bytes: number, limits: NotebookLimits): void {
+  const { maxBytes } = { ...defaultNotebookLimits, ...limits };
   if (bytes > maxBytes) throw new NotebookError('too_large', `The notebook has ${bytesText(bytes)}; ${bytesText(maxBytes)} are allowed.`);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new NotebookError('bad_notebook', 'The notebook is not UTF-8 text.', { cause });
+  }
+}
+
+interface Parsed extends ParsedNotebook {
+  nbformat: number;
+  givenIds: ReadonlySet<string>;
+}
+
+function parse(text: string, limits: NotebookLimits, known: readonly KnownCell[]): Parsed {
   const root = parseText(text);
   try {
-    return toNotebook(root, maxCells);
+    return toNotebook(root, limits, known);
   } catch (error) {
+    if (error instanceof RangeError)
+      throw new NotebookError('bad_notebook', `Not a valid notebook: it ${error.message}.`, { cause: error });
     throw error instanceof SchemaFault ? badNotebook(text, error.path, error.message, error) : error;
   }
 }
 
-/** The text of the notebook's file, as Python's nbformat writes it: sorted keys, indent 1, texts as lines, a line break at the end. */
-export function printNotebook(notebook: Notebook): string {
-  const { metadata, minor, cells, extra } = notebook;
-  return `${printNotebookJson(sortTop({ ...extra, metadata, nbformat: 4, nbformat_minor: minor, cells: cells.map(printCell) }))}\n`;
+function toNotebook(root: unknown, limits: NotebookLimits, known: readonly KnownCell[]): Parsed {
+  const { file, nbformat } = readVersion(root);
+  const minor = minorOf(file.nbformat_minor);
+  const found = cellsOf(file.cells, limits).map((cell) => ({ ...toCell(cell), id: undefined, fileId: cell.id }));
+  const seen = new Set<unknown>();
+  const own = found.map((cell) => {
+    const isUsable = isId(cell.fileId) && !seen.has(cell.fileId);
+    seen.add(cell.fileId);
+    return { ...cell, id: isUsable ? (cell.fileId as string) : undefined };
+  });
+  const ids = giveIds(own, known);
+  const cells = own.map(({ fileId: _, ...cell }, index) => ({ ...cell, id: ids[index] ?? '' }));
+  const givenIds = new Set(ids.filter((_, index) => own[index]?.id === undefined));
+  // What belongs to a session, as nbformat drops it.
+  const metadata = without(objectOf(file.metadata), ['orig_nbformat', 'orig_nbformat_minor', 'signature']);
+  const extra = othersOf(file, ['metadata', 'nbformat', 'nbformat_minor', 'cells']);
+  const mended = nbformat === 4 ? faultsOf(file, minor, own) : [`converted from nbformat ${nbformat}`];
+  return { notebook: { metadata, minor, cells, ...extra }, mended, nbformat, givenIds };
 }
 
-/** Cells never change, new ones take their place: one that has been printed need not be printed again with every save. */
-const printedCells = new WeakMap<CellContent, PrintedJson>();
-/** Longer ones are not kept: their text would be held twice. */
-const maxKeptCharacters = 10_000;
-
-function printCell(cell: CellContent): PrintedJson {
-  const known = printedCells.get(cell);
-  if (known) return known;
-  const printed = new PrintedJson(printNotebookJson(toDiskCell(cell), 2));
-  if (printed.text.length <= maxKeptCharacters) printedCells.set(cell, printed);
-  return printed;
+/** The file as one of nbformat 4; throws for everything that is no notebook, in words for a person who opened the wrong file. */
+function readVersion(root: unknown): { file: JsonObject; nbformat: number } {
+  if (!isJsonObject(root)) throw new SchemaFault([], `has to be an object, and is ${describeValue(root)}`);
+  if (!Object.hasOwn(root, 'nbformat')) throw new SchemaFault([], 'lacks "nbformat", so this is no notebook, or one of nbformat 1');
+  const { nbformat } = root;
+  if (nbformat === 2 || nbformat === 3) return { file: upgradeNotebook(root), nbformat };
+  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 2, 3 or 4, and is ${describeValue(nbformat)}`);
+  return { file: root, nbformat };
 }
 
-/** The cell as a file has it. */
-function toDiskCell(cell: CellContent): JsonObject {
-  const { id, type, source, metadata, attachments, outputs, executionCount, extra } = cell;
-  const ran = type === 'code' ? { outputs: outputs.map(splitOutput), execution_count: executionCount } : {};
-  const attached = attachments ? { attachments: splitAttachments(attachments) } : {};
-  return sortTop({ ...extra, id, cell_type: type, source: toLines(source), metadata, ...attached, ...ran });
+/** A file that does not say is of the first. */
+function minorOf(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0;
 }
 
-/** Throws `bad_cell` if nbformat would refuse a file with this cell. */
-export function assertCell(cell: CellContent, minor: number): void {
-  assertValid(() => schemaOf(minor).cell(toDiskCell(cell), []), `The cell "${cell.id}"`);
+function cellsOf(cells: unknown, limits: NotebookLimits): JsonObject[] {
+  const { maxCells } = { ...defaultNotebookLimits, ...limits };
+  if (cells === undefined) throw new SchemaFault([], 'lacks "cells", so this is no notebook');
+  if (!Array.isArray(cells)) throw new SchemaFault(['cells'], `has to be a list, and is ${describeValue(cells)}`);
+  if (cells.length > maxCells) throw new NotebookError('too_large', `The notebook has ${cells.length} cells; ${maxCells} are allowed.`);
+  const bad = cells.findIndex((cell) => !isJsonObject(cell));
+  if (bad !== -1) throw new SchemaFault(['cells', bad], `has to be an object, and is ${describeValue(cells[bad])}`);
+  return cells;
 }
 
-/** Throws `bad_cell` if nbformat would refuse a file with this metadata. */
-export function assertMetadata(metadata: JsonObject, minor: number): void {
-  assertValid(() => schemaOf(minor).metadata(metadata, ['metadata']), 'The notebook');
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= maxIdCharacters;
 }
 
-function assertValid(check: () => void, what: string): void {
+/** What nbformat would warn of: the first place that breaks its schema, and ids that stand twice. */
+function faultsOf(file: JsonObject, minor: number, cells: readonly { id: string | undefined; fileId: unknown }[]): string[] {
+  const faults: string[] = [];
   try {
-    check();
+    schemaOf(minor).notebook(file, []);
   } catch (error) {
     if (!(error instanceof SchemaFault)) throw error;
-    const path = pathText(error.path);
-    throw new NotebookError('bad_cell', `${what} would not be valid: ${path} ${error.message}.`, { data: { path } });
+    faults.push(`${error.path.length === 0 ? 'the notebook' : pathText(error.path)} ${error.message}`);
   }
+  const again = minor < idMinor ? -1 : cells.findIndex(({ id, fileId }) => id === undefined && isId(fileId));
+  if (again !== -1) faults.push(`cells[${again}] has the id of another cell`);
+  return faults;
 }
 
 function parseText(text: string): unknown {
-  if (text.startsWith('\ufeff')) {
-    throw new NotebookError('bad_notebook', 'The notebook begins with a byte order mark; save it as UTF-8 without one.');
-  }
   try {
     return parseNotebookJson(text);
   } catch (error) {
@@ -120,106 +201,4 @@ function badNotebook(text: string, path: JsonPath, message: string, cause: unkno
     data: { path: pathText(path), line, column },
     cause,
   });
-}
-
-function toNotebook(root: unknown, maxCells: number): ParsedNotebook {
-  const minor = readVersion(root);
-  const file = root as JsonObject;
-  const count = Array.isArray(file.cells) ? file.cells.length : 0;
-  if (count > maxCells) throw new NotebookError('too_large', `The notebook has ${count} cells; ${maxCells} are allowed.`);
-  const mended: string[] = [];
-  const upgraded = addIds(stripTransient(file), minor, mended);
-  schemaOf(minor).notebook(upgraded, []);
-  if (minor < currentMinor) mended.push(`raised from nbformat 4.${minor} to 4.${currentMinor}`);
-  const extra = othersOf(upgraded, ['metadata', 'nbformat', 'nbformat_minor', 'cells']);
-  const cells = (upgraded.cells as JsonObject[]).map(toCell);
-  return { notebook: { metadata: upgraded.metadata as JsonObject, minor: Math.max(minor, currentMinor), cells, ...extra }, mended };
-}
-
-/** The minor version of an nbformat 4 file; throws for everything else, in words for a person who opened the wrong file. */
-function readVersion(root: unknown): number {
-  if (!isJsonObject(root)) throw new SchemaFault([], `has to be an object, and is ${describeValue(root)}`);
-  if (!Object.hasOwn(root, 'nbformat')) throw new SchemaFault([], 'lacks "nbformat", so this is no notebook, or one of nbformat 1');
-  const { nbformat, nbformat_minor: minor } = root;
-  if (nbformat === 1 || nbformat === 2 || nbformat === 3)
-    throw new SchemaFault(['nbformat'], `is ${nbformat}, and only 4 is read. ${convertAdvice.slice(0, -1)}`);
-  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 4, and is ${describeValue(nbformat)}`);
-  if (minor === undefined) throw new SchemaFault([], 'lacks "nbformat_minor"');
-  if (!Number.isSafeInteger(minor) || (minor as number) < 0)
-    throw new SchemaFault(['nbformat_minor'], `has to be an integer of 0 or more, and is ${describeValue(minor)}`);
-  return minor as number;
-}
-
-/** What nbformat drops on reading and writing: it belongs to a session, and `trusted` must never come from a file. */
-function stripTransient(file: JsonObject): JsonObject {
-  const cells = Array.isArray(file.cells) ? file.cells.map((cell) => strip(cell, ['trusted'])) : file.cells;
-  return replace(strip(file, ['orig_nbformat', 'orig_nbformat_minor', 'signature']), 'cells', cells);
-}
-
-/** Takes keys out of the metadata, where there are any. */
-function strip<T>(holder: T, keys: readonly string[]): T {
-  if (!isJsonObject(holder) || !isJsonObject(holder.metadata)) return holder;
-  return replace(holder, 'metadata', without(holder.metadata, keys)) as T;
-}
-
-/** Ids for cells that have none, and other ids where two cells have the same, as nbformat does when it validates. */
-function addIds(file: JsonObject, minor: number, mended: string[]): JsonObject {
-  if (!Array.isArray(file.cells)) return file;
-  const taken = new Set(file.cells.map((cell) => (isJsonObject(cell) ? cell.id : undefined)));
-  const seen = new Set<unknown>();
-  const cells = file.cells.map((cell: unknown, index: number) => {
-    if (!isJsonObject(cell)) return cell;
-    if (minor < currentMinor && Object.hasOwn(cell, 'id')) {
-      throw new SchemaFault(['cells', index, 'id'], `is a key of nbformat 4.5, and the file says 4.${minor}; set "nbformat_minor" to 5`);
-    }
-    const hasId = Object.hasOwn(cell, 'id');
-    if (hasId && !seen.has(cell.id)) {
-      seen.add(cell.id);
-      return cell;
-    }
-    const id = deriveCellId(`${index}:${cell.cell_type}:${toSeed(cell.source)}`, (candidate) => taken.has(candidate));
-    taken.add(id);
-    if (minor >= currentMinor) mended.push(`cells[${index}] got a new id, because ${hasId ? 'another cell has the same' : 'it had none'}`);
-    return replace(cell, 'id', id);
-  });
-  return replace(file, 'cells', cells);
-}
-
-function toSeed(source: unknown): string {
-  return Array.isArray(source) ? source.join('') : String(source);
-}
-
-/** From disk to memory; the cell has passed the schema. */
-function toCell(cell: JsonObject): CellContent {
-  const isCode = cell.cell_type === 'code';
-  return {
-    id: cell.id as string,
-    type: cell.cell_type as CellType,
-    source: toText(cell.source as string | string[]),
-    metadata: cell.metadata as JsonObject,
-    ...(isJsonObject(cell.attachments) && !isCode ? { attachments: joinAttachments(cell.attachments) } : {}),
-    outputs: isCode ? (cell.outputs as JsonObject[]).map(joinOutput) : [],
-    executionCount: isCode ? (cell.execution_count as number | null) : null,
-    ...othersOf(cell, ['id', 'cell_type', 'source', 'metadata', ...(isCode ? ['outputs', 'execution_count'] : ['attachments'])]),
-  };
-}
-
-/** The members that the schema does not know, if there are any. */
-function othersOf(object: JsonObject, known: readonly string[]): { extra?: JsonObject } {
-  const extra = without(object, known);
-  return keysOf(extra).length === 0 ? {} : { extra };
-}
-
-function without(object: JsonObject, keys: readonly string[]): JsonObject {
-  if (!keys.some((key) => Object.hasOwn(object, key))) return object;
-  return toObject(keysOf(object).flatMap((key) => (keys.includes(key) ? [] : [[key, object[key]] as const])));
-}
-
-/** The same object with another value for one key; a value that is undefined leaves a missing key missing. */
-function replace(object: JsonObject, key: string, value: unknown): JsonObject {
-  if (object[key] === value) return object;
-  return toObject([
-    ...keysOf(object).map((name) => [name, name === key ? value : object[name]] as const),
-    ...(Object.hasOwn(object, key) ? [] : [[key, value] as const]),
-  ]);
 }

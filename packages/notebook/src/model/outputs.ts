@@ -43,12 +43,15 @@ export function joinOutput(output: JsonObject): Output {
   return output as Output;
 }
 
-/** From memory to disk: keys in nbformat's order, texts as lists of lines. */
-export function splitOutput(output: Output): JsonObject {
+/** How a file keeps texts: as one string, or as a list of lines. */
+export type SplitText = (text: string) => string | string[];
+
+/** From memory to disk: keys in nbformat's order. */
+export function splitOutput(output: Output, split: SplitText = toLines): JsonObject {
   const sorted = sortTop(output);
-  if (output.output_type === 'stream') return withValues(sorted, { text: toLines(toText(output.text)) });
+  if (output.output_type === 'stream') return withValues(sorted, { text: split(toText(output.text)) });
   if (output.output_type === 'error') return sorted;
-  return withValues(sorted, { data: splitBundle(output.data) });
+  return withValues(sorted, { data: splitBundle(output.data, split) });
 }
 
 /** Bundles of text cells' attachments, by file name. */
@@ -56,8 +59,8 @@ export function joinAttachments(attachments: JsonObject): JsonObject {
   return mapValues(attachments, (bundle) => joinBundle(bundle as MimeBundle));
 }
 
-export function splitAttachments(attachments: JsonObject): JsonObject {
-  return mapValues(attachments, (bundle) => splitBundle(bundle as MimeBundle));
+export function splitAttachments(attachments: JsonObject, split: SplitText): JsonObject {
+  return mapValues(attachments, (bundle) => splitBundle(bundle as MimeBundle, split));
 }
 
 /** The same object with other values for some of its keys; key order stays. */
@@ -84,9 +87,9 @@ function joinBundle(bundle: MimeBundle): MimeBundle {
   return mapValues(bundle, (data, type) => (Array.isArray(data) && !isJsonMimeType(type) ? toText(data) : data));
 }
 
-function splitBundle(bundle: MimeBundle): MimeBundle {
+function splitBundle(bundle: MimeBundle, split: SplitText): MimeBundle {
   const isSplit = (type: string) => type.startsWith('text/') || type === 'application/javascript' || type === 'image/svg+xml';
-  return mapValues(bundle, (data, type) => (typeof data === 'string' && isSplit(type) ? toLines(data) : data));
+  return mapValues(bundle, (data, type) => (typeof data === 'string' && isSplit(type) ? split(data) : data));
 }
 
 function mapValues(object: JsonObject, change: (value: unknown, key: string) => unknown): JsonObject {

@@ -11,6 +11,7 @@ export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
   answer({ session, options }) {
     const { document, kernel, journal, running, queued } = session;
     const unsaved = options.whyUnsaved?.();
+    const note = options.fileNote?.();
     const count = (type: string) => document.cells.filter((cell) => cell.type === type).length;
     return {
       value: {
@@ -26,6 +27,7 @@ export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
         queued: queued.map(toView),
         read_only: session.readOnly,
         ...(unsaved === undefined ? {} : { unsaved }),
+        ...(note === undefined ? {} : { file_note: note }),
         undoable_changes: journal.entries.filter(({ undone }) => !undone).length,
       },
     };

@@ -78,6 +78,8 @@ export interface ToolOptions {
   isKernelBusy?: () => Promise<boolean | undefined>;
   /** Why the notebook's file does not have what is changed; undefined where it does, or will in a moment. Default: it does. */
   whyUnsaved?: () => string | undefined;
+  /** What is to be known of the notebook's file; undefined where nothing is. Default: nothing. */
+  fileNote?: () => string | undefined;
   /** Receives faults that the caller sees only as "Internal error". */
   onFault?: (error: unknown) => void;
 }

@@ -41,8 +41,8 @@ describe('opening', () => {
     ['no JSON', 'hello', 'bad_notebook', 'line 1, column 1: a value was expected. Fix that place'],
     ['an unfinished merge', '{\n<<<<<<< HEAD\n', 'bad_notebook', 'unfinished git merge'],
     ['an empty file', '', 'bad_notebook', 'is empty. Delete the file'],
-    ['version 3', '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', 'bad_notebook', 'only 4 is read'],
-    ['what nbformat refuses', minimal('[\n  {"cell_type": "code"}\n ]'), 'bad_notebook', 'line 3: cells[0]'],
+    ['version 5', '{"nbformat": 5, "nbformat_minor": 0, "metadata": {}, "cells": []}', 'bad_notebook', 'has to be 2, 3 or 4'],
+    ['what is no cell', minimal('[\n  "code"\n ]'), 'bad_notebook', 'line 3: cells[0]'],
     ['what is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'bad_notebook', 'not UTF-8'],
   ])('refuses %s with the place, and does not touch it', { tags: ['P-098'] }, async (_, content, code, place) => {
     const folder = await temporaryFolder();
@@ -154,7 +154,7 @@ describe('saving', () => {
     await store.save();
     const text = await readFile(path, 'utf8');
     expect(text).toContain('"nbformat_minor": 7');
-    expect(text).toContain('"zukunft": {\n  "b": 1,\n  "a": 1.0\n }');
+    expect(text).toContain('"zukunft": {"b": 1, "a": 1.0}');
   });
 
   it('a file that may not be written makes saving fail with advice, is tried again, and the work is kept at the end', async () => {

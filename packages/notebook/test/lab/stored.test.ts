@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-223
 
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -58,6 +58,43 @@ it('#96: an edit, a run and an undo are in the file when the answer comes, with 
   await agent.call('undo_last_change');
   await agent.call('undo_last_change');
   expect(await sourcesOf('edit.ipynb')).toEqual(['a = 1', 'b = 2']);
+});
+
+it('a file changes only where it was edited, and is what it was after an undo', { timeout, tags: ['P-664'] }, async () => {
+  const path = join(lab.folder, 'form.ipynb');
+  const { id: _, ...code } = codeCell('', 'x = 1');
+  const notebook = { nbformat: 4, nbformat_minor: 2, metadata: { colab: {} }, cells: [{ ...code, source: ['é <b>'] }, code] };
+  const text = JSON.stringify(notebook, null, 2).replaceAll('\n', '\r\n').replace('é <b>', '\\u00e9 \\u003cb>');
+  await writeFile(path, text);
+  const agent = await Agent.open(lab.server, 'form.ipynb');
+  onTestFinished(() => agent.close());
+  const [, second] = await agent.cells();
+  await agent.call('update_cell', { cellId: second?.id, content: 'x = 10' });
+  expect(await readFile(path, 'utf8')).toBe(text.replace(/x = 1(?=")/, 'x = 10'));
+  expect((await agent.cells())[1]?.id).toBe(second?.id);
+  await agent.call('undo_last_change');
+  expect(await readFile(path, 'utf8')).toBe(text);
+});
+
+it('a file of nbformat 3 is kept beside the one that takes its place; what jupytext pairs the server prints, which is said', {
+  timeout,
+  tags: ['P-662', 'P-664'],
+}, async () => {
+  const oldCell = { cell_type: 'code', input: ['x = 1'], language: 'python', metadata: {}, outputs: [] };
+  const old = JSON.stringify({ metadata: {}, nbformat: 3, nbformat_minor: 0, worksheets: [{ cells: [oldCell], metadata: {} }] });
+  await writeFile(join(lab.folder, 'old.ipynb'), old);
+  const agent = await Agent.open(lab.server, 'old.ipynb');
+  onTestFinished(() => agent.close());
+  await agent.call('update_cell', { cellId: (await agent.cells())[0]?.id, content: 'x = 2' });
+  expect(await sourcesOf('old.ipynb')).toEqual(['x = 2']);
+  expect(await readFile(join(lab.folder, 'old.v3.ipynb'), 'utf8')).toBe(old);
+  const paired = { cells: [codeCell('one', 'a')], metadata: { jupytext: { formats: 'ipynb,py:percent' } }, nbformat: 4, nbformat_minor: 5 };
+  await writeFile(join(lab.folder, 'paired.ipynb'), JSON.stringify(paired));
+  const other = await Agent.open(lab.server, 'paired.ipynb');
+  onTestFinished(() => other.close());
+  expect((await other.call('get_notebook_info')).value).toMatchObject({ file_note: expect.stringContaining('jupytext') });
+  await other.call('update_cell', { cellId: 'one', content: 'b' });
+  expect(await sourcesOf('paired.ipynb')).toEqual(['b']);
 });
 
 it('outputs are in the file while a cell runs', { timeout }, async () => {

@@ -71,20 +71,27 @@ export class MemoryServer implements AsyncDisposable {
     for await (const chunk of request) body.push(chunk as Buffer);
     const [status, value] = this.#respond(request.method ?? 'GET', pathname, {
       withContent: searchParams.get('content') !== '0',
+      asText: searchParams.get('type') === 'file',
       text: Buffer.concat(body).toString(),
     });
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   }
 
-  #respond(method: string, path: string, { withContent, text }: { withContent: boolean; text: string }): [number, unknown] {
+  #respond(
+    method: string,
+    path: string,
+    { withContent, asText, text }: { withContent: boolean; asText: boolean; text: string },
+  ): [number, unknown] {
     if (path === '/api/kernelspecs')
       return [200, { default: 'python3', kernelspecs: { python3: { spec: { display_name: 'Python 3', language: 'python' } } } }];
     if (path === '/api/sessions') return [200, []];
     if (path.startsWith('/api/collaboration/session/') && this.#isLive) return [200, { fileId: 'file', sessionId: 'session' }];
+    if (path === '/api/contents/') return [200, { content: [] }];
     if (path !== `/api/contents/${this.path}`) return [404, { message: 'Not found' }];
     if (method === 'PUT') {
-      const { content } = JSON.parse(text) as { content: { cells: (Omit<FileCell, 'source'> & { source: string[] })[] } };
-      const cells = content.cells.map(({ source, ...cell }) => ({ ...cell, source: [source].flat().join('') }) as FileCell);
+      const { content } = JSON.parse(text) as { content: string };
+      const file = JSON.parse(content) as { cells: (Omit<FileCell, 'source'> & { source: string[] })[] };
+      const cells = file.cells.map(({ source, ...cell }) => ({ ...cell, source: [source].flat().join('') }) as FileCell);
       this.onWrite(cells);
       this.cells = cells;
     }
@@ -92,7 +99,7 @@ export class MemoryServer implements AsyncDisposable {
     const content = { cells: this.cells, metadata: {}, nbformat: 4, nbformat_minor: 5 };
     const file = printNotebook(parseNotebook(JSON.stringify(content)).notebook);
     const stamp = { last_modified: 'now', hash: createHash('sha256').update(file).digest('hex') };
-    return [200, withContent ? { ...stamp, content } : stamp];
+    return [200, withContent ? { ...stamp, content: asText ? file : content } : stamp];
   }
 }
 

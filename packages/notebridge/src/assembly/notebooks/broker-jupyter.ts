@@ -103,7 +103,7 @@ async function connect(
   { token, env: ofJupyter }: JupyterAccess,
   { env, createLogger, stateDir }: OpenBrokerOptions,
 ): Promise<OpenServer> {
-  const { LabWorkspace } = await import('@notebridge/notebook/lab');
+  const { cellIdsIn, LabWorkspace } = await import('@notebridge/notebook/lab');
   const redactor = new Redactor();
   if (token !== undefined) redactor.add(token);
   const logger = createLogger(redactor);
@@ -113,6 +113,7 @@ async function connect(
     env: { ...env, ...ofJupyter },
     howToAllow: howToAllowEdits,
     keeperOf: (notebook) => kept.keeperOf(notebook),
+    cellIds: cellIdsIn(join(stateDir, 'cell-ids')),
     logger,
     onSecret: (secret) => redactor.add(secret),
   });

@@ -49,7 +49,7 @@ export async function openBuiltIn(
   if (file !== undefined) assertNotebookName(file);
   const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
-  const { createNotebookHost, trustedOutputsIn } = await loadNotebook(stateDir);
+  const { cellIdsIn, createNotebookHost, trustedOutputsIn } = await loadNotebook(stateDir);
   const host = createNotebookHost({
     file,
     isRealFile,
@@ -67,6 +67,7 @@ export async function openBuiltIn(
     connections: ownConnections,
     logger,
     tools,
+    cellIds: cellIdsIn(join(stateDir, 'cell-ids')),
     trustedOutputs: trustedOutputsIn(join(stateDir, 'trusted-outputs.json')),
     onSecret: (secret) => redactor.add(secret),
     typedCodes: acceptTypedCodes(stateDir),

@@ -1,0 +1,125 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { ByteWriter } from './byte-writer.js';
+import { compareCodePoints, isSameJson, keysOf } from './json.js';
+import { printJson } from './json-printer.js';
+import { type Child, type Container, isContainer, readContainer } from './json-spans.js';
+import { type FoundStyle, styleAt } from './json-style.js';
+
+/** A member that an object shall have. */
+export interface Member {
+  readonly key: string;
+  /** The original has it so, or lacks it and may go on to. */
+  readonly isSame: boolean;
+  /** Writes the value. `child` is the member of the original, if it has one. */
+  readonly write: (child: Child | undefined) => void;
+}
+
+/** An item that a list shall have, or a member with its key. */
+export interface Item {
+  /** What it was in the original: the gap before it stays, too. */
+  readonly child: Child | undefined;
+  readonly write: () => void;
+}
+
+/** The style of a container's children, one level deeper. */
+export function within({ style, lineBreak }: FoundStyle): FoundStyle {
+  return { style, lineBreak: style.indent === undefined ? '' : lineBreak + style.indent };
+}
+
+/** True if the keys of an object are, as nbformat writes them. */
+export function isSorted({ children }: Pick<Container, 'children'>): boolean {
+  const keys = children.map(({ key }) => key ?? '');
+  return keys.every((key, index) => index === 0 || compareCodePoints(keys[index - 1] ?? '', key) <= 0);
+}
+
+/** Writes a JSON text anew with other values: what is the same is copied byte for byte, and what is new looks like what stands around it. */
+export class JsonPatch extends ByteWriter {
+  readonly #original: Uint8Array;
+
+  constructor(original: Uint8Array) {
+    super(original);
+    this.#original = original;
+  }
+
+  /** `children`: all that the container shall have. */
+  container({ open, close, children }: Container, items: readonly Item[], found: FoundStyle): void {
+    const [first, second] = children;
+    const last = children.at(-1);
+    const inner = within(found).lineBreak;
+    this.copy(open, open + 1);
+    items.forEach(({ child, write }, index) => {
+      if (index === 0) first ? this.copy(open + 1, first.start) : this.text(inner);
+      else if (child?.previousEnd !== undefined) this.copy(child.previousEnd, child.start);
+      else if (first && second) this.copy(first.end, second.start);
+      else this.text(found.style.comma + inner);
+      write();
+    });
+    if (last && items.length > 0) this.copy(last.end, close);
+    else if (items.length > 0) this.text(found.lineBreak);
+    else if (!first) this.copy(open + 1, close);
+    this.copy(close, close + 1);
+  }
+
+  /** An object. `order`: the keys as objects of its kind have them, for new ones; by default sorted, where the object's own are, else behind them. */
+  object(
+    original: Container,
+    members: readonly Member[],
+    { found, order }: { found: FoundStyle; order?: readonly string[] | undefined },
+  ): void {
+    const byKey = new Map(members.map((member) => [member.key, member]));
+    // Of equal keys the last one counts.
+    const counting = new Map(original.children.map((child) => [child.key, child]));
+    const items = original.children.flatMap((child): (Item & { key: string })[] => {
+      const member = byKey.get(child.key ?? '');
+      if (!member) return [];
+      const isCopied = member.isSame || counting.get(child.key) !== child;
+      return [{ key: member.key, child, write: () => (isCopied ? this.copy(child.start, child.end) : this.#changed(member, child)) }];
+    });
+    const added = members.filter(({ key, isSame }) => !isSame && !counting.has(key));
+    const place = placing(original.children, order);
+    for (const member of added) {
+      const write = (): void => {
+        this.text(found.style.quote(member.key) + found.style.colon);
+        member.write(undefined);
+      };
+      items.splice(place(items, member.key), 0, { key: member.key, child: undefined, write });
+    }
+    this.container(original, items, found);
+  }
+
+  /** A value in the place of another; of objects only what differs is written. */
+  value(child: Child | undefined, { from, to, found }: { from: unknown; to: unknown; found: FoundStyle }): void {
+    if (child && isSameJson(from, to)) return this.copy(child.value, child.end);
+    const original = child && isContainer(this.#original, child.value) ? readContainer(this.#original, child.value) : undefined;
+    const own = original ? styleAt(this.#original, original, found) : found;
+    if (original && isJsonObject(from) && isJsonObject(to)) this.object(original, this.#members(from, to, within(own)), { found: own });
+    else this.text(printJson(to, own.style, own.lineBreak));
+  }
+
+  #changed(member: Member, child: Child): void {
+    this.copy(child.start, child.value);
+    member.write(child);
+  }
+
+  #members(from: JsonObject, to: JsonObject, found: FoundStyle): Member[] {
+    return keysOf(to).map((key) => ({
+      key,
+      isSame: Object.hasOwn(from, key) && isSameJson(from[key], to[key]),
+      write: (child) => this.value(child, { from: from[key], to: to[key], found }),
+    }));
+  }
+}
+
+/** Where a new key comes among the others. */
+function placing(
+  children: readonly Child[],
+  order: readonly string[] | undefined,
+): (items: readonly { key: string }[], key: string) => number {
+  const hasOrder = children.length > 0 && isSorted({ children });
+  const rank = (key: string) => (order?.includes(key) ? order.indexOf(key) : Number.POSITIVE_INFINITY);
+  return (items, key) => {
+    const isBefore = (other: string) => (order ? rank(key) < rank(other) : hasOrder && compareCodePoints(key, other) < 0);
+    const at = items.findIndex((item) => isBefore(item.key));
+    return at === -1 ? items.length : at;
+  };
+}
