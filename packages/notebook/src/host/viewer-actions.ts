@@ -7,12 +7,12 @@ import type { NotebookSession } from '../session.js';
 import type { ViewerAction } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './cell-edits.js';
+import { ChartFiles } from './chart-files.js';
 import type { ChartPictures } from './chart-pictures.js';
 import { CodeQuestions } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { readImageBeside } from './image-beside.js';
-import { KernelFiles } from './kernel-files.js';
 import type { LeaseDesk } from './lease-desk.js';
 import type { NotebookFolder } from './notebook-folder.js';
 import type { OutputTrust } from './output-trust.js';
@@ -53,7 +53,7 @@ export function createActions(target: ViewerTarget): PerformAction {
   const { document } = session;
   const steps = new WindowSteps(session, by);
   const code = new CodeQuestions(session.kernel);
-  const files = new KernelFiles(session.kernel);
+  const files = new ChartFiles(session.kernel);
 
   const performers: Performers = {
     insert: ({ index, cellType, source }) => ({ cellId: document.insert(index, { type: cellType, source }, { by }).id }),

@@ -13,7 +13,7 @@ const packages: readonly (readonly [pattern: RegExp, name: string, toPath: (file
 ];
 
 /** What windows need of the kernel's files, to draw what its packages show. All that comes from there is shown apart from the window. */
-export class KernelFiles {
+export class ChartFiles {
   readonly #kernel: Kernel;
   readonly #libraries = new Map<string, Promise<string>>();
 

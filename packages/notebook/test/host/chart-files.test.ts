@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
-import { KernelFiles } from '../../src/host/kernel-files.js';
+import { ChartFiles } from '../../src/host/chart-files.js';
 import { type JupyterHarness, openJupyterHarness } from '../kernel/support/jupyter-harness.js';
 import { runCell } from '../kernel/support/run-cell.js';
 
@@ -12,11 +12,11 @@ const textOf = (base64: string) => Buffer.from(base64, 'base64').toString();
 
 describe('what charts need of the kernel', { timeout: 120_000 }, () => {
   let harness: JupyterHarness;
-  let files: KernelFiles;
+  let files: ChartFiles;
   beforeAll(async () => {
     harness = await openJupyterHarness({ python: await pythonWith(['ipykernel', 'jupyter_client', 'bokeh']) });
     await harness.kernel.start();
-    files = new KernelFiles(harness.kernel);
+    files = new ChartFiles(harness.kernel);
   }, 180_000);
   afterAll(() => harness?.close());
 
