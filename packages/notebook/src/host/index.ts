@@ -32,3 +32,4 @@ export { createNotebookHost, NotebookHost, type NotebookHostOptions } from './no
 export type { SaveTiming } from './save-timer.js';
 export { trustedOutputsIn } from './trusted-outputs.js';
 export type { LinkLimits } from './viewer-link.js';
+export { windowSeatsIn } from './window-seats.js';

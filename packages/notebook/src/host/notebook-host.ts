@@ -1,10 +1,8 @@
 import { basename, dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { createToken } from '@notebridge/kit/token';
 import type { Kernel } from '../kernel/kernel.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
 import { openFinder } from '../kernels/find-usable.js';
@@ -30,12 +28,14 @@ import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { NotebookFolder } from './notebook-folder.js';
+import { openWindowsPort } from './open-windows-port.js';
 import { OutputTrust } from './output-trust.js';
 import type { SaveTiming } from './save-timer.js';
 import type { TrustedOutputs } from './trusted-outputs.js';
 import type { LinkLimits } from './viewer-link.js';
-import { ViewerServer } from './viewer-server.js';
+import type { ViewerServer } from './viewer-server.js';
 import { ViewerWindows } from './viewer-windows.js';
+import type { WindowSeats } from './window-seats.js';
 
 export interface NotebookHostOptions extends WindowAccess {
   /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */
@@ -82,6 +82,8 @@ export interface NotebookHostOptions extends WindowAccess {
   createBeside?: ((file: string) => BesideHost) | undefined;
   /** Keeps which outputs with scripts a person trusts. Default: as long as the host lives. */
   trustedOutputs?: TrustedOutputs | undefined;
+  /** Keeps port and key of the notebook's windows, so that they find the next program that opens it. Default: as long as the host lives. */
+  seats?: WindowSeats | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
@@ -105,7 +107,6 @@ interface Parts {
 export class NotebookHost implements AsyncDisposable {
   readonly #options: NotebookHostOptions;
   readonly #logger: Logger;
-  readonly #token = createToken();
   readonly #disconnects = new Listeners<string>();
   #starting: Promise<Parts> | undefined;
   #parts: Parts | undefined;
@@ -118,7 +119,6 @@ export class NotebookHost implements AsyncDisposable {
     this.#options = options;
     this.#folder = options.file === undefined ? process.cwd() : dirname(resolve(options.file));
     this.#logger = options.logger ?? silentLogger;
-    options.onSecret?.(this.#token);
   }
 
   /** Opens file and port. Rejects with a `HostError` or `NotebookError`, and leaves nothing behind. */
@@ -260,7 +260,7 @@ export class NotebookHost implements AsyncDisposable {
         scaleImage: createImageScaler(),
         ...(file ? { whyUnsaved: () => whyUnsaved(file.state) } : {}),
       });
-      const server = await this.#openServer(windows, session);
+      const server = await this.#openServer(windows, session, file?.path);
       return { file, session, kernels, trust, tools, windows, server };
     } catch (error) {
       await windows?.close();
@@ -290,13 +290,12 @@ export class NotebookHost implements AsyncDisposable {
     });
   }
 
-  #openServer(windows: ViewerWindows, session: NotebookSession): Promise<ViewerServer> {
-    const { uiFolder = fileURLToPath(new URL('../ui/', import.meta.url)), windowLimits } = this.#options;
-    return ViewerServer.open({
+  #openServer(windows: ViewerWindows, session: NotebookSession, notebook: string | undefined): Promise<ViewerServer> {
+    return openWindowsPort({
       ...this.#options,
-      ...windowLimits,
-      token: this.#token,
-      uiFolder,
+      ...this.#options.windowLimits,
+      notebook,
+      seats: this.#options.seats,
       logger: this.#logger,
       onWindow: (socket) => {
         windows.add(socket);

@@ -1,7 +1,7 @@
 import { startApp } from './app.js';
 import { el } from './dom.js';
 import { startTheme } from './frame/theme.js';
-import { type EntryFault, enterTyped, hasCode, newLinkAdvice, takeToken, viewerUrl } from './link/token.js';
+import { type EntryFault, enterTyped, hasCode, newLinkAdvice, takeKey } from './link/token.js';
 
 const texts: { readonly [fault in EntryFault]: string } = {
   missing: 'This address lacks the token that opens the notebook.',
@@ -22,8 +22,8 @@ const next = `${newLinkAdvice} A window that is open stays good, also when it is
 addEventListener('hashchange', () => hasCode() && location.reload());
 startTheme();
 const root = document.querySelector<HTMLElement>('#app');
-const entered = await takeToken();
-if (root && 'token' in entered) startApp(root, viewerUrl(entered.token));
+const entered = await takeKey();
+if (root && 'key' in entered) startApp(root, entered.key);
 else if (root && 'fault' in entered) showFault(root, entered.fault);
 
 function showFault(root: HTMLElement, fault: EntryFault): void {
@@ -40,9 +40,9 @@ function codeForm(root: HTMLElement): HTMLFormElement {
   const onsubmit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const typed = await enterTyped(input.value);
-    if ('token' in typed) {
+    if ('key' in typed) {
       root.replaceChildren();
-      return startApp(root, viewerUrl(typed.token));
+      return startApp(root, typed.key);
     }
     says.textContent = typedTexts[typed.fault] ?? 'This is no code of this Notebridge.';
   };

@@ -74,6 +74,10 @@ export interface Hello {
   /** Null: code has nothing to call. */
   readonly tools: ToolAccess | null;
   readonly file: FileState;
+  /** Of the file, with links resolved; null: there is none. */
+  readonly path: string | null;
+  /** Another one for each time that the notebook is opened: names of windows begin anew with it. */
+  readonly life: string;
   readonly readOnly: boolean;
   /** The name under which this window acts: what others do has another one. */
   readonly you: string;
