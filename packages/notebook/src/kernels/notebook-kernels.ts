@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { HostError } from '../host/host-error.js';
@@ -17,6 +18,7 @@ import type { KernelChoice, KernelOffer } from './kernel-choice.js';
 import type { KernelFinder } from './kernel-finder.js';
 import { withKernel } from './kernel-metadata.js';
 import type { FindPyodideReach, PyodideReach } from './pyodide-reach.js';
+import { isSamePython } from './same-python.js';
 import { SwitchableKernel } from './switchable-kernel.js';
 
 /** How a notebook comes to its kernel. */
@@ -118,6 +120,13 @@ export class NotebookKernels {
         ? 'The sandbox was switched off all the same.'
         : `So it runs in a sandbox${this.#terms.sandbox === 'require' ? ' alone' : ', where one works'}.`;
     return `Code in a sandbox may write to "${written}", where this kernel, or what it loads, lies. ${inside} To take that right back, and trust what stands there: notebridge grants files --withdraw ${shellWord(written)}`;
+  }
+
+  /** Whether this is what `--kernel` names, in whatever spelling. */
+  isUsing(wanted: string): boolean {
+    const { id, launch } = this.#decision.kernel;
+    if (wanted === id || wanted.toLowerCase() === id) return true;
+    return launch !== undefined && launch.kernelName === undefined && isAbsolute(wanted) && isSamePython(wanted, launch.python);
   }
 
   /** For agents: what the code is, and can do. */

@@ -70,7 +70,10 @@ describe('a window whose program ends', () => {
     await kill(second);
   });
 
-  it('in order says that it is saved of nothing that is not, and leaves its text to the next window', { ...drivesBrowser, tags: ['deep'] }, async () => {
+  it('in order says that it is saved of nothing that is not, and leaves its text to the next window', {
+    ...drivesBrowser,
+    tags: ['deep'],
+  }, async () => {
     const { file, open, kill } = await prepare();
     const first = await open();
     const { page } = await stage.window(first);

@@ -39,6 +39,7 @@ export function toShared(
     address: toAddress(file),
     terms,
     describe: () => describeBuiltIn(host, file),
+    isUsing: (kernel) => host.isUsing(kernel),
     window: { newUrl: (lifeMs) => host.newUrl(lifeMs), writeAddress },
     save: () => host.save(),
     showAgents: (source, agents) => roster.show(source, agents),
