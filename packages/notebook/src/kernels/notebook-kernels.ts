@@ -6,6 +6,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
 import type { SandboxMode } from '../sandbox/spec.js';
+import { writtenFolderOf } from '../sandbox/written-folders.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
 import { shellWord } from './advice.js';
@@ -87,13 +88,14 @@ export class NotebookKernels {
   /** Rejects with `unknown_kernel` or `kernel_unusable`. */
   static async open(options: NotebookKernelsOptions): Promise<NotebookKernels> {
     const { finder, metadata, wanted = pyodideKernel.id, trust = temporaryTrust() } = options;
-    const decision =
+    const chosen =
       wanted === 'auto'
         ? await chooseKernel(finder, metadata, trust)
         : {
             kernel: await findUsable(finder, wanted),
             reason: options.wanted === undefined ? 'nothing else was asked for' : 'it was asked for',
           };
+    const decision = { ...chosen, kernel: beginningIn(options, chosen.kernel) };
     const terms = termsFor(decision.kernel, options, options.isAttended === true);
     const kernel = await options.create(decision.kernel, terms);
     return new NotebookKernels(options, { decision, terms, kernel, finder, trust });
@@ -180,7 +182,7 @@ export class NotebookKernels {
   async use(id: string, by: Actor): Promise<{ asks: KernelAsks } | undefined> {
     const session = this.#session;
     if (!session) return undefined;
-    const found = await findUsable(this.#finder, id);
+    const found = beginningIn(this.#options, await findUsable(this.#finder, id));
     const { trust } = found;
     if (trust && found.source === 'folder' && !this.#trust.has(trust.folder)) {
       this.#decision = { ...this.#decision, proposal: found };
@@ -234,6 +236,14 @@ export class NotebookKernels {
 function namesNone({ kernelspec, language_info }: JsonObject): boolean {
   const version = isJsonObject(language_info) ? language_info.version : undefined;
   return kernelspec === undefined || (version === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
+}
+
+/** A kernel takes modules from where it begins, before any cell runs: from a folder of code's it loads what code has put there. */
+function beginningIn({ folder, sandbox, isConfined }: NotebookKernelsOptions, found: FoundKernel): FoundKernel {
+  // In a sandbox alone it is anyway.
+  if (found.launch === undefined || found.written !== undefined || sandbox === 'require' || isConfined) return found;
+  const written = writtenFolderOf(folder);
+  return written === undefined ? found : { ...found, written };
 }
 
 function termsFor(

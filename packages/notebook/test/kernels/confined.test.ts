@@ -1,7 +1,7 @@
 // @module-tag P-217
 
 /** `--files` and `--allow-net`: what code may reach is kept by a sandbox, or the kernel is refused; an option is never ignored. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -58,6 +58,29 @@ test('a Python that a person chose is in no sandbox without these options, as in
   await started.start();
   expect(started.kernelChoice?.isolation).toMatch(/runs as its user/);
 });
+
+test.skipIf(missing !== undefined)(
+  'one that begins in a folder that code was given to write to is in the sandbox, with the modules that it takes from there',
+  { tags: ['P-703'], timeout: 120_000 },
+  async () => {
+    const outside = temporaryProject();
+    const folder = temporaryProject();
+    const mark = join(outside, 'was-run');
+    // Imported by ipykernel itself, after its start.
+    writeFileSync(
+      join(folder, 'psutil.py'),
+      `import os\nos.makedirs(${JSON.stringify(outside)}, exist_ok=True)\nopen(${JSON.stringify(mark)}, "w")\n`,
+    );
+    await recordWritten(folder);
+    const started = await open({ file: join(folder, 'one.ipynb') });
+    await started.start();
+    expect(started.kernelChoice?.notice).toMatch(/may write to.*runs in a sandbox.*grants files --withdraw/);
+    const { content } = await started.callTool('run_code', { code: 'import psutil\npsutil.__file__' });
+    expect(JSON.stringify(content)).toContain(join(folder, 'psutil.py'));
+    expect(started.session.kernel.layers?.[0]).toMatchObject({ name: 'operating system', active: true });
+    expect(existsSync(mark)).toBe(false);
+  },
+);
 
 test.each([
   { sandbox: undefined, isolation: /in a sandbox/, notice: /runs in a sandbox.*grants files --withdraw/ },
