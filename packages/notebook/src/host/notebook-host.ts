@@ -226,7 +226,8 @@ export class NotebookHost implements AsyncDisposable {
       finder,
       metadata: document.metadata,
       sandbox,
-      isConfined: files !== undefined || (allowNet?.length ?? 0) > 0,
+      files,
+      allowNet: allowNet ?? [],
       reach,
       create,
     });

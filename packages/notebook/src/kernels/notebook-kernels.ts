@@ -5,7 +5,7 @@ import { HostError } from '../host/host-error.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
-import type { SandboxMode } from '../sandbox/spec.js';
+import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
@@ -41,8 +41,9 @@ export interface NotebookKernelsOptions extends KernelOptions {
   metadata: JsonObject;
   /** Undefined: `off` for an own Python that a person chose, as in Jupyter; else `auto`. */
   sandbox: SandboxMode | undefined;
-  /** What code reaches was chosen, which only a sandbox keeps: an own Python runs in one, or not at all. */
-  isConfined?: boolean | undefined;
+  /** `--files` and `--allow-net`. With either an own Python runs in a sandbox, which alone keeps it, or not at all. */
+  files?: FolderAccess | undefined;
+  allowNet: readonly string[];
   /** What Pyodide's code reaches. Throws where that cannot be kept. */
   reach: FindPyodideReach;
   create: (found: FoundKernel, how: KernelTerms) => Kernel | Promise<Kernel>;
@@ -108,10 +109,16 @@ export class NotebookKernels {
       id: kernel.id,
       displayName: kernel.displayName,
       reason,
-      isolation: describeIsolation(kernel, { sandbox: this.#terms.sandbox, layers: this.kernel.layers, reach: () => this.#reach }),
+      isolation: this.#describeIsolation(),
       proposal: asks?.trust ? { id: asks.id, question: asks.trust.question, folder: asks.trust.folder } : null,
       notice: [notice, this.#writtenNotice].filter((text) => text !== undefined).join(' ') || null,
     };
+  }
+
+  #describeIsolation(): string {
+    const { files, allowNet } = this.#options;
+    const { layers } = this.kernel;
+    return describeIsolation(this.#decision.kernel, { sandbox: this.#terms.sandbox, layers, files, allowNet, reach: () => this.#reach });
   }
 
   get #writtenNotice(): string | undefined {
@@ -239,23 +246,27 @@ function namesNone({ kernelspec, language_info }: JsonObject): boolean {
 }
 
 /** A kernel takes modules from where it begins, before any cell runs: from a folder of code's it loads what code has put there. */
-function beginningIn({ folder, sandbox, isConfined }: NotebookKernelsOptions, found: FoundKernel): FoundKernel {
+function beginningIn({ folder, sandbox, ...reach }: NotebookKernelsOptions, found: FoundKernel): FoundKernel {
   // In a sandbox alone it is anyway.
-  if (found.launch === undefined || found.written !== undefined || sandbox === 'require' || isConfined) return found;
+  if (found.launch === undefined || found.written !== undefined || sandbox === 'require' || isConfined(reach)) return found;
   const written = writtenFolderOf(folder);
   return written === undefined ? found : { ...found, written };
 }
 
 function termsFor(
   { id, written, launch }: FoundKernel,
-  { sandbox, isConfined }: Pick<NotebookKernelsOptions, 'sandbox' | 'isConfined'>,
+  { sandbox, ...reach }: Pick<NotebookKernelsOptions, 'sandbox' | 'files' | 'allowNet'>,
   isAttended: boolean,
 ): KernelTerms {
   if (sandbox !== undefined || id === pyodideKernel.id) return { sandbox: sandbox ?? 'auto', isAttended };
-  if (isConfined) return { sandbox: 'require', isAttended };
+  if (isConfined(reach)) return { sandbox: 'require', isAttended };
   // Where no sandbox works a Python runs as before, and says so; a kernelspec leads to code that nobody has looked at.
   if (written !== undefined) return { sandbox: launch?.kernelName === undefined ? 'auto' : 'require', isAttended };
   return { sandbox: isAttended ? 'off' : 'auto', isAttended };
+}
+
+function isConfined({ files, allowNet }: Pick<NotebookKernelsOptions, 'files' | 'allowNet'>): boolean {
+  return files !== undefined || allowNet.length > 0;
 }
 
 /** Trust that ends with the notebook. */

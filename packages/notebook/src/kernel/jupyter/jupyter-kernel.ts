@@ -1,12 +1,14 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { RelaySeam } from '../../relay/reach.js';
 import type { FolderAccess, RunPlace, SandboxMode } from '../../sandbox/spec.js';
-import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
+import type { Completions, ExecuteOptions, Execution, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
 import { toCodePoints, toCompletions, toInspection } from './code-help.js';
 import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
 import type { CommMessage, KernelComms, ShownListener } from './kernel-comms.js';
+import { createSandboxNotes, type Restriction } from './sandbox-notes.js';
 
 export interface JupyterKernelOptions extends QueueOptions {
   /** A Python that has jupyter_client, by absolute path. */
@@ -48,6 +50,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   readonly #options: JupyterKernelOptions;
   readonly #commListeners = new Set<(message: CommMessage) => void>();
   readonly #shownListeners = new Set<ShownListener>();
+  readonly #restrictions = new Listeners<Restriction>();
   #about: EngineInfo;
 
   constructor(options: JupyterKernelOptions) {
@@ -76,6 +79,24 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
 
   get layers(): readonly Layer[] | undefined {
     return this.#about.layers.length > 0 ? this.#about.layers : undefined;
+  }
+
+  /** Called when the sandbox has kept code from something. */
+  onRestricted(listener: (restriction: Restriction) => void): () => void {
+    return this.#restrictions.add(listener);
+  }
+
+  override execute(source: string, options: ExecuteOptions): Promise<Execution> {
+    const { python, folder, files = 'ro', allowNet = [] } = this.#options;
+    const note = createSandboxNotes({ python, folder, files, allowNet }, source);
+    const onOutput: ExecuteOptions['onOutput'] = (output, displayId) => {
+      // Which layer there is is known by now: it was looked at before the first cell.
+      if (!this.layers?.some(({ name, active }) => name === 'operating system' && active)) return options.onOutput(output, displayId);
+      const { outputs, restriction } = note(output);
+      for (const each of outputs) options.onOutput(each, displayId);
+      if (restriction) this.#restrictions.emit(restriction);
+    };
+    return super.execute(source, { ...options, onOutput });
   }
 
   /** Callbacks of widgets run while no cell does. */
