@@ -3,12 +3,13 @@ import { nearest } from '@notebridge/kit/did-you-mean';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { Reach } from '../kernels/allowed-reach.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
 import { openFinder } from '../kernels/find-usable.js';
 import type { FoundKernel } from '../kernels/found-kernel.js';
 import type { KernelChoice } from '../kernels/kernel-choice.js';
 import type { KernelFinder } from '../kernels/kernel-finder.js';
-import { type KernelTerms, NotebookKernels } from '../kernels/notebook-kernels.js';
+import { type KernelSetup, NotebookKernels } from '../kernels/notebook-kernels.js';
 import { createPyodideReach } from '../kernels/pyodide-reach.js';
 import { createDocument, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
@@ -92,6 +93,11 @@ export class NotebookHost implements AsyncDisposable {
   /** Which kernel runs the code, why, and what it can do. Undefined for a kernel of the caller's. */
   get kernelChoice(): KernelChoice | undefined {
     return this.#started.kernels?.choice;
+  }
+
+  /** What code may reach by now: `files` and `allowNet`, with what a person has allowed in a window. Undefined for a kernel of the caller's. */
+  get reach(): Reach | undefined {
+    return this.#started.kernels?.reach;
   }
 
   /** Whether this is the kernel that `--kernel` names so, in whatever spelling. */
@@ -218,8 +224,8 @@ export class NotebookHost implements AsyncDisposable {
     const { folder, logger } = { folder: this.#folder, logger: this.#logger };
     const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
     const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
-    const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
-      createFoundKernel(found, { folder, file, tools, sandbox: mode, files, allowNet, ours, runs, reach: () => reach(isAttended), logger });
+    const create = (found: FoundKernel, { isAttended, ...setup }: KernelSetup) =>
+      createFoundKernel(found, { folder, file, tools, ...setup, ours, runs, reach: () => reach(isAttended), logger });
     return NotebookKernels.open({
       ...kernels,
       folder,

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { HostError } from '../host/host-error.js';
+import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
@@ -10,6 +11,7 @@ import { writtenFolderOf } from '../sandbox/written-folders.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
 import { shellWord } from './advice.js';
+import { AllowedReach, type Reach } from './allowed-reach.js';
 import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
 import { findUsable } from './find-usable.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
@@ -46,7 +48,7 @@ export interface NotebookKernelsOptions extends KernelOptions {
   allowNet: readonly string[];
   /** What Pyodide's code reaches. Throws where that cannot be kept. */
   reach: FindPyodideReach;
-  create: (found: FoundKernel, how: KernelTerms) => Kernel | Promise<Kernel>;
+  create: (found: FoundKernel, how: KernelSetup) => Kernel | Promise<Kernel>;
 }
 
 /** What is decided beside the kernel itself. */
@@ -56,6 +58,11 @@ export interface KernelTerms {
   readonly isAttended: boolean;
 }
 
+/** With which it is made. */
+export interface KernelSetup extends KernelTerms, Reach {
+  readonly onRestricted: (restriction: Restriction) => void;
+}
+
 /** The kernels of one open notebook: which there are, which one runs, and how another takes its place. */
 export class NotebookKernels {
   readonly kernel: SwitchableKernel;
@@ -63,6 +70,7 @@ export class NotebookKernels {
   readonly #finder: KernelFinder;
   readonly #trust: FolderTrust;
   readonly #listeners = new Listeners<KernelChoice>();
+  readonly #allowed: AllowedReach;
   #decision: KernelDecision;
   #terms: KernelTerms;
   /** A person or an argument named this kernel, so the notebook's file shall name it. */
@@ -74,11 +82,19 @@ export class NotebookKernels {
 
   private constructor(
     options: NotebookKernelsOptions,
-    parts: { decision: KernelDecision; terms: KernelTerms; kernel: Kernel; finder: KernelFinder; trust: FolderTrust },
+    parts: {
+      decision: KernelDecision;
+      terms: KernelTerms;
+      kernel: Kernel;
+      finder: KernelFinder;
+      trust: FolderTrust;
+      allowed: AllowedReach;
+    },
   ) {
     this.#options = options;
     this.#finder = parts.finder;
     this.#trust = parts.trust;
+    this.#allowed = parts.allowed;
     this.#decision = parts.decision;
     this.#terms = parts.terms;
     this.#isMeant = !['auto', undefined].includes(options.wanted);
@@ -98,8 +114,14 @@ export class NotebookKernels {
           };
     const decision = { ...chosen, kernel: beginningIn(options, chosen.kernel) };
     const terms = termsFor(decision.kernel, options, options.isAttended === true);
-    const kernel = await options.create(decision.kernel, terms);
-    return new NotebookKernels(options, { decision, terms, kernel, finder, trust });
+    const allowed = new AllowedReach({ files: options.files, allowNet: options.allowNet });
+    let made: NotebookKernels | undefined;
+    const onRestricted = (restriction: Restriction): void => {
+      if (made) made.#offer(restriction);
+    };
+    const kernel = await options.create(decision.kernel, { ...terms, ...allowed.reach, onRestricted });
+    made = new NotebookKernels(options, { decision, terms, kernel, finder, trust, allowed });
+    return made;
   }
 
   get choice(): KernelChoice {
@@ -111,12 +133,13 @@ export class NotebookKernels {
       reason,
       isolation: this.#describeIsolation(),
       proposal: asks?.trust ? { id: asks.id, question: asks.trust.question, folder: asks.trust.folder } : null,
+      mayAllow: this.#allowed.offer ?? null,
       notice: [notice, this.#writtenNotice].filter((text) => text !== undefined).join(' ') || null,
     };
   }
 
   #describeIsolation(): string {
-    const { files, allowNet } = this.#options;
+    const { files, allowNet } = this.#allowed.reach;
     const { layers } = this.kernel;
     return describeIsolation(this.#decision.kernel, { sandbox: this.#terms.sandbox, layers, files, allowNet, reach: () => this.#reach });
   }
@@ -197,15 +220,42 @@ export class NotebookKernels {
       this.#emitChange();
       return { asks: trust };
     }
-    const terms = termsFor(found, this.#options, true);
-    await this.kernel.putIn(await this.#options.create(found, terms));
+    await this.#putIn(found);
     this.#decision = { kernel: found, reason: 'it was chosen in the window' };
-    this.#terms = terms;
     this.#isMeant = true;
     this.#emitChange();
     await session.restart({ by });
     this.#writeMetadata(by);
     return undefined;
+  }
+
+  /** What code may reach: `--files` and `--allow-net`, with what a person has allowed since. */
+  get reach(): Reach {
+    return this.#allowed.reach;
+  }
+
+  /** Answers what `choice.mayAllow` offers. A yes is a restart; a no is kept as long as the notebook is open. Rejects with what keeps it from starting. */
+  async allow({ what, yes }: { what: string; yes: boolean }, by: Actor): Promise<void> {
+    const reach = this.#allowed.with(what);
+    if (reach === undefined) throw new HostError('bad_request', 'That is not offered any more. Run the cell again.');
+    if (!yes) this.#allowed.refuse(what);
+    else {
+      await this.#putIn(this.#decision.kernel, reach);
+      this.#allowed.allow(reach);
+    }
+    this.#emitChange();
+    if (yes) await this.#session?.restart({ by });
+  }
+
+  async #putIn(found: FoundKernel, reach = this.#allowed.reach): Promise<void> {
+    const terms = termsFor(found, { ...this.#options, ...reach }, true);
+    const onRestricted = (restriction: Restriction) => this.#offer(restriction);
+    await this.kernel.putIn(await this.#options.create(found, { ...terms, ...reach, onRestricted }));
+    this.#terms = terms;
+  }
+
+  #offer(restriction: Restriction): void {
+    if (this.#allowed.take(restriction)) this.#emitChange();
   }
 
   /** Answers the question of the proposal. A no is kept as long as the notebook is open. */

@@ -222,6 +222,8 @@ export type ViewerAction =
   | { readonly do: 'useKernel'; readonly id: string }
   /** Answers the question of the proposal; with yes, its folder is trusted and its kernel put in. With `folder` only if it is still of that one. */
   | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
+  /** Answers what `KernelChoice.mayAllow` offers; a yes restarts the kernel. Fails with `bad_request` for what is not offered any more. */
+  | { readonly do: 'allow'; readonly what: string; readonly yes: boolean }
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
   | { readonly do: 'readImage'; readonly path: string }
   /** Whether scripts in outputs may run, apart from everything. */

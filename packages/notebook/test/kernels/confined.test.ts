@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createNotebookHost, type NotebookHost } from '../../src/host/notebook-host.js';
 import type { NotebookHostOptions } from '../../src/host/notebook-host-options.js';
 import { recordWritten } from '../../src/sandbox/written-folders.js';
+import { openWindow } from '../host/support/window.js';
 import { whyNoSandbox } from '../sandbox/support/sandboxed.js';
 import { makeVenv, sciencePython, temporaryProject } from './support/projects.js';
 
@@ -52,6 +53,27 @@ describe.each([{ files: 'ro' as const }, { files: 'none' as const }, { allowNet:
     120_000,
   );
 });
+
+test.skipIf(missing !== undefined)(
+  'one that may not write says so, and a window may let it',
+  { tags: ['P-704', 'P-705'], timeout: 180_000 },
+  async () => {
+    const folder = temporaryProject();
+    const started = await open({ file: join(folder, 'one.ipynb'), sandbox: 'require' });
+    await started.start();
+    const run = async (code: string) => JSON.stringify((await started.callTool('run_code', { code })).content);
+    expect(await run('open("new.txt", "w").write("x")')).toMatch(/Read-only file system.*read-only for it.*--files rw/);
+    expect(JSON.stringify(await started.callTool('get_notebook_info', {}))).toMatch(/writes nothing there.*--files rw.*--allow-net HOST/);
+    const window = await openWindow(started.url);
+    expect(window.hello?.choice?.mayAllow).toEqual({ kind: 'write', what: folder });
+    await expect(window.ask({ do: 'allow', what: '/', yes: true })).rejects.toMatchObject({ code: 'bad_request' });
+    await window.ask({ do: 'allow', what: folder, yes: true });
+    expect(await run('open("new.txt", "w").write("x")')).toContain('"status\\":\\"ok');
+    expect(existsSync(join(folder, 'new.txt'))).toBe(true);
+    expect(started.kernelChoice).toMatchObject({ mayAllow: null, isolation: expect.stringContaining('reads and writes') });
+    expect(started.reach).toMatchObject({ files: 'rw' });
+  },
+);
 
 test('a Python that a person chose is in no sandbox without these options, as in Jupyter, and says so', async () => {
   const started = await open({});

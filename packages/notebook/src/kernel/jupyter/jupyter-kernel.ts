@@ -1,4 +1,3 @@
-import { Listeners } from '@notebridge/kit/listeners';
 import type { RelaySeam } from '../../relay/reach.js';
 import type { FolderAccess, RunPlace, SandboxMode } from '../../sandbox/spec.js';
 import type { Completions, ExecuteOptions, Execution, KernelInfo, MimeBundle } from '../kernel.js';
@@ -36,6 +35,8 @@ export interface JupyterKernelOptions extends QueueOptions {
   ours?: readonly string[] | undefined;
   /** The files and folders that this program runs or imports: `files: 'rw'` is refused where code could change them. */
   runs?: readonly RunPlace[] | undefined;
+  /** Called when a sandbox has kept code from something. */
+  onRestricted?: ((restriction: Restriction) => void) | undefined;
   /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
   programUrl?: URL | undefined;
 }
@@ -50,7 +51,6 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   readonly #options: JupyterKernelOptions;
   readonly #commListeners = new Set<(message: CommMessage) => void>();
   readonly #shownListeners = new Set<ShownListener>();
-  readonly #restrictions = new Listeners<Restriction>();
   #about: EngineInfo;
 
   constructor(options: JupyterKernelOptions) {
@@ -81,20 +81,15 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
     return this.#about.layers.length > 0 ? this.#about.layers : undefined;
   }
 
-  /** Called when the sandbox has kept code from something. */
-  onRestricted(listener: (restriction: Restriction) => void): () => void {
-    return this.#restrictions.add(listener);
-  }
-
   override execute(source: string, options: ExecuteOptions): Promise<Execution> {
-    const { python, folder, files = 'ro', allowNet = [] } = this.#options;
+    const { python, folder, files = 'ro', allowNet = [], onRestricted } = this.#options;
     const note = createSandboxNotes({ python, folder, files, allowNet }, source);
     const onOutput: ExecuteOptions['onOutput'] = (output, displayId) => {
       // Which layer there is is known by now: it was looked at before the first cell.
       if (!this.layers?.some(({ name, active }) => name === 'operating system' && active)) return options.onOutput(output, displayId);
       const { outputs, restriction } = note(output);
       for (const each of outputs) options.onOutput(each, displayId);
-      if (restriction) this.#restrictions.emit(restriction);
+      if (restriction) onRestricted?.(restriction);
     };
     return super.execute(source, { ...options, onOutput });
   }

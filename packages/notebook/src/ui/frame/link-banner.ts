@@ -42,14 +42,14 @@ export function startLinkBanner({ store, banners, connection, drafts }: StatusBa
       { text: 'Try now', act: () => connection.open() },
     ];
     const command = store.path === null ? undefined : `notebridge notebook ${toWord(store.path)}`;
-    const again = command === undefined ? '' : ' To go on, start it again in a terminal: this window finds it by itself.';
+    const again = command === undefined ? '' : ' To go on, start it again in a terminal: this window goes on by itself.';
     if (link.kind === 'foreign') {
       const text = `Another program answers at this address now, or another notebook: it was sent nothing.${keptText()}${again} If it does not, open the address that it shows.`;
       return { kind: 'error', text, command, actions };
     }
     if (link.kind === 'ended') {
-      const lost = drafts.isEmpty ? '' : ' What you typed since then was not sent; it is kept in this window, and is not in the file.';
-      const text = `The notebook was closed. What you see is its last state.${fateOf(store)}${lost}${again}`;
+      const lost = drafts.isEmpty ? '' : ' What you typed last is kept in this window, and is not in the file.';
+      const text = `The notebook was closed.${fateOf(store)}${lost}${again}`;
       return { kind: 'warning', text, command, actions };
     }
     if (link.kind === 'lost' && !link.wasOpen) {
@@ -57,7 +57,7 @@ export function startLinkBanner({ store, banners, connection, drafts }: StatusBa
       return { kind: 'error', text, actions };
     }
     if (!isLong) return { kind: 'warning', text: `The connection to the notebook is lost; trying again.${keptText()}`, actions: [] };
-    const text = `The notebook does not answer; it is tried again and again. If Notebridge has ended, start it again in a terminal: this window finds it by itself.${keptText()}`;
+    const text = `The notebook does not answer; it is tried again and again. If Notebridge has ended, start it again in a terminal: this window goes on by itself.${keptText()}`;
     return { kind: 'warning', text, command, actions };
   }
 
