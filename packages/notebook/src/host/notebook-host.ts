@@ -97,12 +97,12 @@ export class NotebookHost implements AsyncDisposable {
 
   /** What code may reach by now: `files` and `allowNet`, with what a person has allowed in a window. Undefined for a kernel of the caller's. */
   get reach(): Reach | undefined {
-    return this.#started.kernels?.reach;
+    return this.#parts?.kernels?.reach;
   }
 
   /** Whether this is the kernel that `--kernel` names so, in whatever spelling. */
   isUsing(kernel: string): boolean {
-    return this.#started.kernels?.isUsing(kernel) ?? false;
+    return this.#parts?.kernels?.isUsing(kernel) ?? false;
   }
 
   /** What agents can call. */
