@@ -3,7 +3,7 @@ import { nearest } from '@notebridge/kit/did-you-mean';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Reach } from '../kernels/allowed-reach.js';
+import type { CodeReach } from '../kernels/allowed-reach.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
 import { openFinder } from '../kernels/find-usable.js';
 import type { FoundKernel } from '../kernels/found-kernel.js';
@@ -96,7 +96,7 @@ export class NotebookHost implements AsyncDisposable {
   }
 
   /** What code may reach by now: `files` and `allowNet`, with what a person has allowed in a window. Undefined for a kernel of the caller's. */
-  get reach(): Reach | undefined {
+  get reach(): CodeReach | undefined {
     return this.#parts?.kernels?.reach;
   }
 

@@ -4,7 +4,7 @@ import type { FolderAccess } from '../sandbox/spec.js';
 import type { KernelChoice } from './kernel-choice.js';
 
 /** `--files` and `--allow-net`. */
-export interface Reach {
+export interface CodeReach {
   readonly files: FolderAccess | undefined;
   readonly allowNet: readonly string[];
 }
@@ -18,17 +18,17 @@ const pauseMs = 60_000;
 export class AllowedReach {
   readonly #now: () => number;
   readonly #refused = new Set<string>();
-  #reach: Reach;
+  #reach: CodeReach;
   #offer: Offer | undefined;
   #offeredAtMs = Number.NEGATIVE_INFINITY;
 
   /** `now`: a clock that is never set back, in milliseconds. */
-  constructor(reach: Reach, now: () => number = () => performance.now()) {
+  constructor(reach: CodeReach, now: () => number = () => performance.now()) {
     this.#reach = reach;
     this.#now = now;
   }
 
-  get reach(): Reach {
+  get reach(): CodeReach {
     return this.#reach;
   }
 
@@ -46,13 +46,13 @@ export class AllowedReach {
   }
 
   /** The reach with what is offered, if it is still this. */
-  with(what: string): Reach | undefined {
+  with(what: string): CodeReach | undefined {
     const { files, allowNet } = this.#reach;
     if (this.#offer?.what !== what) return undefined;
     return this.#offer.kind === 'write' ? { files: 'rw', allowNet } : { files, allowNet: [...allowNet, what] };
   }
 
-  allow(reach: Reach): void {
+  allow(reach: CodeReach): void {
     this.#reach = reach;
     this.#offer = undefined;
   }

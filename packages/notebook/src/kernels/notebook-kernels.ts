@@ -11,7 +11,7 @@ import { writtenFolderOf } from '../sandbox/written-folders.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
 import { shellWord } from './advice.js';
-import { AllowedReach, type Reach } from './allowed-reach.js';
+import { AllowedReach, type CodeReach } from './allowed-reach.js';
 import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
 import { findUsable } from './find-usable.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
@@ -59,7 +59,7 @@ export interface KernelTerms {
 }
 
 /** With which it is made. */
-export interface KernelSetup extends KernelTerms, Reach {
+export interface KernelSetup extends KernelTerms, CodeReach {
   readonly onRestricted: (restriction: Restriction) => void;
 }
 
@@ -230,7 +230,7 @@ export class NotebookKernels {
   }
 
   /** What code may reach: `--files` and `--allow-net`, with what a person has allowed since. */
-  get reach(): Reach {
+  get reach(): CodeReach {
     return this.#allowed.reach;
   }
 

@@ -62,7 +62,9 @@ export class LabServers {
   async ofFile(file: string): Promise<LocalServer | undefined> {
     const { baseUrl } = this.#options.target;
     const local = baseUrl === undefined ? await this.#local() : await findLocalServers(this.#options.env);
-    return local.find((server) => (baseUrl === undefined || isSameServer(server.baseUrl, baseUrl)) && pathOnServer(server, file) !== undefined);
+    return local.find(
+      (server) => (baseUrl === undefined || isSameServer(server.baseUrl, baseUrl)) && pathOnServer(server, file) !== undefined,
+    );
   }
 
   /** The address by which a server of this user calls itself: `localhost` and its numbers are one notebook. Any other stays as it is. */

@@ -178,7 +178,10 @@ describe('the menu of the notebook', () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     });
 
-  it('the bar keeps the name of the agent that holds the notebook at 1280 px, however long others are', { ...unhurried, tags: ['P-707'] }, async () => {
+  it('the bar keeps the name of the agent that holds the notebook at 1280 px, however long others are', {
+    ...unhurried,
+    tags: ['P-707'],
+  }, async () => {
     const holder = { id: 'a', name: 'Claude Code', since: Date.now() };
     const host = await stage.host({
       cells: [{ source: '' }],
