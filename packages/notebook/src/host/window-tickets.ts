@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isSameToken } from '@notebridge/kit/token';
-import { type ChallengeAnswer, isNonce, type ProofInput, proofText } from '../viewer/window-proof.js';
+import { type ChallengeAnswer, isWindowNonce, type ProofInput, proofText } from '../viewer/window-proof.js';
 
 /** A page opens its socket at once. Milliseconds. */
 const lifeMs = 30_000;
@@ -21,7 +21,7 @@ export class WindowTickets {
 
   /** Undefined for what is no nonce. `origin`: of the page, which was checked. */
   answer(theirs: string, origin: string): ChallengeAnswer | undefined {
-    if (!isNonce(theirs)) return undefined;
+    if (!isWindowNonce(theirs)) return undefined;
     const nonce = randomBytes(24).toString('base64url');
     this.#waiting.set(nonce, { theirs, origin, expiresAtMs: this.#now() + lifeMs });
     const [oldest] = this.#waiting.keys();

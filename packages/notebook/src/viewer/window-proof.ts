@@ -25,6 +25,6 @@ export function proofText({ side, origin, nonces }: ProofInput): string {
 }
 
 /** Of 24 random bytes in base64url. */
-export function isNonce(text: string): boolean {
+export function isWindowNonce(text: string): boolean {
   return /^[\w-]{32}$/.test(text);
 }

@@ -31,7 +31,7 @@ export type DraftEvent =
   /** The cell is gone, and with it its place; the text is not. */
   | { readonly type: 'orphan'; readonly cellId: string; readonly text: string; readonly by: Actor | undefined }
   | { readonly type: 'refused'; readonly cellId: string; readonly message: string }
-  /** There is text now that the host does not have, or no more of it. */
+  /** There is text, or other text, that the host does not have, or no more of it. */
   | { readonly type: 'pending' };
 
 export interface DraftsOptions {
@@ -176,9 +176,8 @@ export class Drafts {
   }
 
   #keep(cellId: string, draft: Draft): void {
-    const wasEmpty = this.isEmpty;
     this.#drafts.set(cellId, draft);
-    if (wasEmpty) this.#listeners.emit({ type: 'pending' });
+    this.#listeners.emit({ type: 'pending' });
   }
 
   #schedule(cellId: string, draft: Draft): void {
