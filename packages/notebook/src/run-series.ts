@@ -27,7 +27,8 @@ export async function runSeries(session: NotebookSession, { from, to, by }: Seri
   const first = from === undefined ? 0 : document.get(from).index;
   const last = to === undefined ? document.cells.length - 1 : document.get(to).index;
   const cells = document.cells.slice(first, last + 1).filter(({ type }) => type === 'code');
-  const rest = new AbortController();
+  // One each: Node warns of a leak where eleven listen to the same signal.
+  const controllers = cells.map(() => new AbortController());
   const own = new Set<number>();
   let result: SeriesResult = { status: 'ok' };
   let isQueueing = true;
@@ -35,10 +36,10 @@ export async function runSeries(session: NotebookSession, { from, to, by }: Seri
     if (event.type === 'queued' && isQueueing) own.add(event.run.id);
     if (event.type !== 'finished' || !own.has(event.run.id) || result.status !== 'ok' || !ends.has(event.status)) return;
     result = { status: event.status, failedId: event.run.cellId };
-    rest.abort();
+    for (const controller of controllers) controller.abort();
   });
   try {
-    const runs = cells.map(({ id }) => session.run(id, { by, signal: rest.signal }));
+    const runs = cells.map(({ id }, at) => session.run(id, { by, signal: controllers[at]?.signal }));
     isQueueing = false;
     const settled = await Promise.allSettled(runs);
     // Somebody has stopped the notebook, or restarted the kernel.

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Fault, messageOf, Section, View, Words } from './parts.js';
 import { signIn, watch } from './session.js';
@@ -21,10 +22,16 @@ export function SignedOut({ why }: { why: string }) {
             opens the console once, within 15 minutes.
           </p>
           <Section title="With a code">
-            <CodeForm />
+            <SecretForm {...byCode}>
+              Where this page is reached through a proxy or a forwarded port, or the browser runs as another user: type the code of{' '}
+              <code>notebridge code</code>.
+            </SecretForm>
           </Section>
           <Section title="Only to watch">
-            <WatchForm />
+            <SecretForm {...byGrant}>
+              Paste the token of <code>notebridge grant --door watch --ttl 30d</code>: this tab then shows how the hub is, without what was
+              sent and answered, and changes nothing.
+            </SecretForm>
           </Section>
         </View>
       </main>
@@ -32,73 +39,65 @@ export function SignedOut({ why }: { why: string }) {
   );
 }
 
-/** For who has come through a proxy or forwarded port, or as another user than the hub's. */
-function CodeForm() {
-  const [text, setText] = useState('');
-  const [fault, setFault] = useState<string>();
-  const enter = async (): Promise<void> => {
-    const code = text.replaceAll(/\s/g, '');
-    // A header has no room for anything else.
-    const why = /^[\w-]{1,40}$/.test(code) ? await signIn(code) : 'This is no code. Type the one that the command printed.';
-    if (why === undefined) location.reload();
-    else setFault(why);
-  };
-  return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void enter();
-      }}
-    >
-      <p>
-        Where this page is reached through a proxy or a forwarded port, or the browser runs as another user: type the code of{' '}
-        <code>notebridge code</code>.
-      </p>
-      <div class="filters">
-        <label>
-          Code{' '}
-          <input type="text" autoComplete="off" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        </label>
-        <button type="submit">Open</button>
-      </div>
-      <Fault text={fault} />
-    </form>
-  );
+interface SecretFormProps {
+  label: string;
+  button: string;
+  kind: { type: 'text' } | { type: 'password' };
+  /** What it may look like: a header has no room for anything else. */
+  pattern: RegExp;
+  /** What is said of anything else. */
+  fault: string;
+  /** Answers with what kept it from being taken. */
+  enter: (secret: string) => Promise<string | undefined>;
+  children: ComponentChildren;
 }
 
+/** For who has come through a proxy or forwarded port, or as another user than the hub's. */
+const byCode = {
+  label: 'Code',
+  button: 'Open',
+  kind: { type: 'text' },
+  pattern: /^[\w-]{1,40}$/,
+  fault: 'This is no code. Type the one that the command printed.',
+  enter: signIn,
+} as const;
+
 /** For a screen that shows the hub to a team: its grant is given here, and stands in no address. */
-function WatchForm() {
+const byGrant = {
+  label: 'Token',
+  button: 'Watch',
+  kind: { type: 'password' },
+  pattern: /^[\w.~+/=-]{1,512}$/,
+  fault: 'This is no token. Paste the one that the command printed.',
+  enter: (grant: string) => watch(grant).then(() => undefined, messageOf),
+} as const;
+
+function SecretForm({ label, button, kind, pattern, fault, enter, children }: SecretFormProps) {
   const [text, setText] = useState('');
-  const [fault, setFault] = useState<string>();
-  const enter = async (): Promise<void> => {
-    // A header has no room for what a token never has.
-    const grant = text.replaceAll(/\s/g, '');
-    if (!/^[\w.~+/=-]{1,512}$/.test(grant)) return setFault('This is no token. Paste the one that the command printed.');
-    await watch(grant).then(
-      () => location.reload(),
-      (error: unknown) => setFault(messageOf(error)),
-    );
+  const [why, setWhy] = useState<string>();
+  const submit = async (): Promise<void> => {
+    const secret = text.replaceAll(/\s/g, '');
+    const refused = pattern.test(secret) ? await enter(secret) : fault;
+    if (refused === undefined) location.reload();
+    else setWhy(refused);
   };
   return (
     <form
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        void enter();
+        void submit();
       }}
     >
-      <p>
-        Paste the token of <code>notebridge grant --door watch --ttl 30d</code>: this tab then shows how the hub is, without what was sent
-        and answered, and changes nothing.
-      </p>
+      <p>{children}</p>
       <div class="filters">
         <label>
-          Token <input type="password" autoComplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          {label}{' '}
+          <input {...kind} autoComplete="off" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </label>
-        <button type="submit">Watch</button>
+        <button type="submit">{button}</button>
       </div>
-      <Fault text={fault} />
+      <Fault text={why} />
     </form>
   );
 }

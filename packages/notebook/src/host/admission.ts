@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { TypedCodes } from '@notebridge/kit/entry-gate';
 import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
-import { isSameToken } from '@notebridge/kit/token';
 import type { BoundedConnections } from './connections.js';
+import type { WindowTickets } from './window-tickets.js';
 
 /** How windows come in. */
 export interface WindowAccess {
@@ -28,7 +28,7 @@ export interface WindowRefusal {
   readonly reason: string;
   readonly failedToken: boolean;
   /** The reason as a code, for an audit; left out for what is no attempt to get in. */
-  readonly why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'unknown';
+  readonly why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'unknown' | 'other_user';
 }
 
 export interface WindowAdmissionRules {
@@ -36,26 +36,26 @@ export interface WindowAdmissionRules {
   readonly hosts: ReadonlySet<string>;
   /** Origins besides `http://` and the request's own `Host`, compared exactly. */
   readonly origins: ReadonlySet<string>;
-  readonly token: string;
+  readonly tickets: WindowTickets;
 }
 
 const viewerPath = '/viewer';
 export const viewerSubprotocol = 'notebridge-viewer';
 
 /**
- * Everything that is checked before a window's socket is upgraded, from what anyone can see to what only the holder of the token
- * knows: method, path, Host (DNS rebinding), Origin (foreign pages), subprotocol, token.
+ * Everything that is checked before a window's socket is upgraded, from what anyone can see to what only the holder of the windows'
+ * key knows: method, path, Host (DNS rebinding), Origin (foreign pages), subprotocol, ticket.
  */
-export function findRefusal(request: IncomingMessage, { hosts, origins, token }: WindowAdmissionRules): WindowRefusal | undefined {
+export function findRefusal(request: IncomingMessage, { hosts, origins, tickets }: WindowAdmissionRules): WindowRefusal | undefined {
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== viewerPath) return refuse(404, 'Nothing is served at this path.');
   const fault = findHeadFault(request, { hosts, allowsOrigin: () => isOwnOrigin(request, origins) });
   if (fault !== undefined) return headRefusals[fault];
   if (!offersSubprotocol(request)) return refuse(400, `The WebSocket subprotocol "${viewerSubprotocol}" is required.`);
-  const given = new URLSearchParams(request.url?.slice(viewerPath.length)).getAll('token');
-  if (given.length === 0) return { ...refuse(401, 'A token is required. Open a new address of Notebridge.'), why: 'missing' };
-  if (given.length > 1 || !isSameToken(given[0] ?? '', token)) {
-    const refusal = refuse(403, 'The token is wrong or has ended. Open a new address of Notebridge.');
+  const given = new URLSearchParams(request.url?.slice(viewerPath.length)).getAll('ticket');
+  if (given.length === 0) return { ...refuse(401, 'A ticket is required. Open a new address of Notebridge.'), why: 'missing' };
+  if (given.length > 1 || !tickets.redeem(given[0] ?? '', request.headers.origin ?? '')) {
+    const refusal = refuse(403, 'The ticket is wrong or has ended. Open a new address of Notebridge.');
     return { ...refusal, why: 'unknown', failedToken: true };
   }
   return undefined;

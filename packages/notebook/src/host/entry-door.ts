@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EntryGate, EntryVerdict } from '@notebridge/kit/entry-gate';
 import { isOwnOrigin } from './admission.js';
 import { send } from './assets.js';
+import type { WindowTickets } from './window-tickets.js';
 
 export const entryPath = '/enter';
 /** A code has 43 characters. */
@@ -11,8 +12,9 @@ export interface EntryDoor {
   readonly gate: EntryGate;
   /** Values of `Origin` besides `http://` and the request's own `Host`. */
   readonly origins: ReadonlySet<string>;
-  /** What a valid code is exchanged for. */
-  readonly token: string;
+  /** What a valid code is exchanged for: the windows' key. */
+  readonly key: string;
+  readonly tickets: WindowTickets;
   /** Slows down clients that guess. */
   readonly later: (answer: () => void) => void;
   /** Called with the reason of a refusal. */
@@ -26,7 +28,7 @@ const refusals: { readonly [verdict in Exclude<EntryVerdict, 'good'>]: { status:
   other_user: { status: 403, body: 'other_user' },
 };
 
-/** Exchanges the code of an address for the windows' token, for a page of our own origin only. `Host` has been checked. */
+/** Exchanges the code of an address for the windows' key, for a page of our own origin only. `Host` has been checked. */
 export async function answerEntry(request: IncomingMessage, response: ServerResponse, door: EntryDoor): Promise<void> {
   if (!isOwnOrigin(request, door.origins)) {
     door.onRefused('wrong_origin');
@@ -38,10 +40,27 @@ export async function answerEntry(request: IncomingMessage, response: ServerResp
     return send(request, response, { status: 403, headers: { connection: 'close' }, body: 'unknown' });
   }
   const verdict = await door.gate.redeem(code, request.socket);
-  if (verdict === 'good') return send(request, response, { status: 200, body: door.token });
+  if (verdict === 'good') return send(request, response, { status: 200, body: door.key });
   door.onRefused(verdict === 'used' ? 'expired' : verdict);
   if (verdict === 'unknown') return door.later(() => send(request, response, refusals.unknown));
   send(request, response, refusals[verdict]);
+}
+
+/** Proves to a page of our own origin that this host knows the windows' key, whatever the page knows. `Host` has been checked. */
+export async function answerChallenge(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { origins, tickets, onRefused }: Pick<EntryDoor, 'origins' | 'tickets' | 'onRefused'>,
+): Promise<void> {
+  if (!isOwnOrigin(request, origins)) {
+    onRefused('wrong_origin');
+    return send(request, response, { status: 403, body: 'This origin may not connect.\n' });
+  }
+  const nonce = await readBody(request);
+  const answer = nonce === undefined ? undefined : tickets.answer(nonce, request.headers.origin ?? '');
+  if (answer === undefined)
+    return send(request, response, { status: 400, headers: { connection: 'close' }, body: 'A nonce is expected.\n' });
+  send(request, response, { status: 200, body: JSON.stringify(answer) });
 }
 
 /** Undefined for one that is too long to be a code. */

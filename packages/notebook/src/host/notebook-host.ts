@@ -1,98 +1,35 @@
 import { basename, dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { createToken } from '@notebridge/kit/token';
-import type { Kernel } from '../kernel/kernel.js';
+import type { CodeReach } from '../kernels/allowed-reach.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
 import { openFinder } from '../kernels/find-usable.js';
 import type { FoundKernel } from '../kernels/found-kernel.js';
 import type { KernelChoice } from '../kernels/kernel-choice.js';
 import type { KernelFinder } from '../kernels/kernel-finder.js';
-import { type KernelOptions, type KernelTerms, NotebookKernels } from '../kernels/notebook-kernels.js';
+import { type KernelSetup, NotebookKernels } from '../kernels/notebook-kernels.js';
 import { createPyodideReach } from '../kernels/pyodide-reach.js';
-import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
+import { createDocument, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import type { NotebookLimits } from '../model/nbformat.js';
 import { createImageScaler } from '../outputs/scale-image.js';
-import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
 import { type ConnectedAgent, type FileState, whyUnsaved } from '../viewer/protocol.js';
-import type { WindowAccess } from './admission.js';
-import type { NotebookTools } from './agent-tools.js';
 import { assertSandbox } from './assert-sandbox.js';
 import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { FileStore } from './file-store.js';
 import { HeadlessWindow } from './headless-window.js';
 import { HostError, stackOf } from './host-error.js';
-import type { KeptCellIds } from './kept-cell-ids.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { NotebookFolder } from './notebook-folder.js';
+import type { NotebookHostOptions } from './notebook-host-options.js';
+import { openWindowsPort } from './open-windows-port.js';
 import { OutputTrust } from './output-trust.js';
-import type { SaveTiming } from './save-timer.js';
-import type { TrustedOutputs } from './trusted-outputs.js';
-import type { LinkLimits } from './viewer-link.js';
-import { ViewerServer } from './viewer-server.js';
+import type { ViewerServer } from './viewer-server.js';
 import { ViewerWindows } from './viewer-windows.js';
-
-export interface NotebookHostOptions extends WindowAccess {
-  /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */
-  file?: string | undefined;
-  /** No part of `file` is a link: one that is met was put there since, and is refused. Default false. */
-  isRealFile?: boolean | undefined;
-  /** What people call the notebook. Default: the name of the file. */
-  title?: string | undefined;
-  /** Agents may look only, until a person allows more. Default false. */
-  readOnly?: boolean | undefined;
-  /** The folder of the built UI. Default: `ui` beside this package's built code. */
-  uiFolder?: string | undefined;
-  /** A kernel of the caller's, which cannot be changed in a window. The host closes it. Default: as `kernels` says. */
-  kernel?: Kernel | undefined;
-  /** Which kernel of this machine runs the code, begun with the first run or the first window. Default: Pyodide. */
-  kernels?: KernelOptions | undefined;
-  /**
-   * Whether Python is in a sandbox of the operating system: `require` (else `start` rejects with `sandbox_unavailable`), `auto` (where
-   * one works) or `off`. Default `off` for an own Python that a person chose, else `auto`. What came of it: `session.kernel.layers`.
-   */
-  sandbox?: SandboxMode | undefined;
-  /**
-   * What code reaches of the notebook's folder. An own Python is in a sandbox then, and `start` rejects with `sandbox_unavailable` where
-   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened or chose it, else `none`, never `rw`.
-   */
-  files?: FolderAccess | undefined;
-  /** A person opened it, in a terminal or a window. Default: as `kernels.isAttended` says. */
-  isByPerson?: boolean | undefined;
-  /** Servers that code in Pyodide, or in a sandbox, may reach. Names, `*.` before one for those below it, `:PORT` behind it. Default: none. */
-  allowNet?: readonly string[] | undefined;
-  /** Files and folders that no code ever sees, though they may be in the notebook's folder: state, tokens, logs. Default: none. */
-  ours?: readonly string[] | undefined;
-  /**
-   * The files and folders that this program runs or imports, as its config has them: `files: 'rw'` is refused where code could change them.
-   * Default: none.
-   */
-  runs?: readonly RunPlace[] | undefined;
-  /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
-  tools?: NotebookTools | undefined;
-  /**
-   * Makes the host of another notebook of the folder, which a person opens from a window; it is started, and closed with this one. Default:
-   * one with Python of its own, in the same sandbox, whose code calls no tools; with `kernel` given none.
-   */
-  createBeside?: ((file: string) => BesideHost) | undefined;
-  /** Keeps the ids of cells whose files have none. Default: as long as the host lives. */
-  cellIds?: KeptCellIds | undefined;
-  /** Keeps which outputs with scripts a person trusts. Default: as long as the host lives. */
-  trustedOutputs?: TrustedOutputs | undefined;
-  limits?: (NotebookLimits & DocumentLimits) | undefined;
-  timing?: Partial<SaveTiming> | undefined;
-  windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
-  logger?: Logger | undefined;
-  /** Called with each new token, so that logs can be kept free of it. Default: none. */
-  onSecret?: ((secret: string) => void) | undefined;
-}
 
 /** Everything that lives between start and close. */
 interface Parts {
@@ -109,7 +46,6 @@ interface Parts {
 export class NotebookHost implements AsyncDisposable {
   readonly #options: NotebookHostOptions;
   readonly #logger: Logger;
-  readonly #token = createToken();
   readonly #disconnects = new Listeners<string>();
   #starting: Promise<Parts> | undefined;
   #parts: Parts | undefined;
@@ -122,7 +58,6 @@ export class NotebookHost implements AsyncDisposable {
     this.#options = options;
     this.#folder = options.file === undefined ? process.cwd() : dirname(resolve(options.file));
     this.#logger = options.logger ?? silentLogger;
-    options.onSecret?.(this.#token);
   }
 
   /** Opens file and port. Rejects with a `HostError` or `NotebookError`, and leaves nothing behind. */
@@ -159,6 +94,16 @@ export class NotebookHost implements AsyncDisposable {
   /** Which kernel runs the code, why, and what it can do. Undefined for a kernel of the caller's. */
   get kernelChoice(): KernelChoice | undefined {
     return this.#started.kernels?.choice;
+  }
+
+  /** What code may reach by now: `files` and `allowNet`, with what a person has allowed in a window. Undefined for a kernel of the caller's. */
+  get reach(): CodeReach | undefined {
+    return this.#parts?.kernels?.reach;
+  }
+
+  /** Whether this is the kernel that `--kernel` names so, in whatever spelling. */
+  isUsing(kernel: string): boolean {
+    return this.#parts?.kernels?.isUsing(kernel) ?? false;
   }
 
   /** What agents can call. */
@@ -266,7 +211,7 @@ export class NotebookHost implements AsyncDisposable {
         drawChart: async (output) => windows?.draw(output),
         ...(file ? { whyUnsaved: () => whyUnsaved(file.state), fileNote: () => file.note } : {}),
       });
-      const server = await this.#openServer(windows, session);
+      const server = await this.#openServer(windows, session, file?.path);
       return { file, session, kernels, trust, tools, windows, server };
     } catch (error) {
       await windows?.close();
@@ -282,27 +227,27 @@ export class NotebookHost implements AsyncDisposable {
     const { folder, logger } = { folder: this.#folder, logger: this.#logger };
     const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
     const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
-    const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
-      createFoundKernel(found, { folder, file, tools, sandbox: mode, files, allowNet, ours, runs, reach: () => reach(isAttended), logger });
+    const create = (found: FoundKernel, { isAttended, ...setup }: KernelSetup) =>
+      createFoundKernel(found, { folder, file, tools, ...setup, ours, runs, reach: () => reach(isAttended), logger });
     return NotebookKernels.open({
       ...kernels,
       folder,
       finder,
       metadata: document.metadata,
       sandbox,
-      isConfined: files !== undefined || (allowNet?.length ?? 0) > 0,
+      files,
+      allowNet: allowNet ?? [],
       reach,
       create,
     });
   }
 
-  #openServer(windows: ViewerWindows, session: NotebookSession): Promise<ViewerServer> {
-    const { uiFolder = fileURLToPath(new URL('../ui/', import.meta.url)), windowLimits } = this.#options;
-    return ViewerServer.open({
+  #openServer(windows: ViewerWindows, session: NotebookSession, notebook: string | undefined): Promise<ViewerServer> {
+    return openWindowsPort({
       ...this.#options,
-      ...windowLimits,
-      token: this.#token,
-      uiFolder,
+      ...this.#options.windowLimits,
+      notebook,
+      seats: this.#options.seats,
       logger: this.#logger,
       onWindow: (socket, isUnseen) => {
         windows.add(socket, { isUnseen });

@@ -114,6 +114,7 @@ export function createActions(target: ViewerTarget): PerformAction {
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),
     trustFolder: ({ yes, folder }) => assertKernels(kernels).trustFolder({ yes, folder }, by),
+    allow: ({ what, yes }) => assertKernels(kernels).allow({ what, yes }, by),
     findWidget: ({ modelId }) => widgets.find(modelId),
     openWidget: ({ modelId }) => widgets.open(modelId),
     callWidget: (call) => widgets.call(call, by),

@@ -112,6 +112,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   listKernels: {},
   useKernel: { id: text },
   trustFolder: { yes: flag, folder: optional(text) },
+  allow: { what: text, yes: flag },
   trustOutputs: { trusted: flag },
   readImage: { path: text },
   readLibrary: { address: shortText },

@@ -5,14 +5,17 @@ import { EntryGate } from '@notebridge/kit/entry-gate';
 import type { Logger } from '@notebridge/kit/logger';
 import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { challengePath } from '../viewer/window-proof.js';
 import { findRefusal, headRefusals, viewerSubprotocol, type WindowAccess, type WindowRefusal } from './admission.js';
 import { type AnswerAsset, send, serveAssets } from './assets.js';
 import { type BoundedConnections, boundedConnections } from './connections.js';
-import { answerEntry, entryPath } from './entry-door.js';
+import { answerChallenge, answerEntry, entryPath } from './entry-door.js';
 import { openPort } from './open-port.js';
+import { WindowTickets } from './window-tickets.js';
 
 export interface ViewerServerOptions extends WindowAccess {
-  token: string;
+  /** What windows prove to know: see `viewer/window-proof.ts`. */
+  key: string;
   /** The folder of the UI's files. */
   uiFolder: string;
   /** Default 32. */
@@ -27,12 +30,12 @@ export interface ViewerServerOptions extends WindowAccess {
 /** How long a client may take to send a request. Milliseconds. */
 const requestMs = 5000;
 const maxConnections = 256;
-/** Wrong tokens in a row that cost nothing: a stale tab tries once or twice. */
+/** Wrong tickets in a row that cost nothing: a stale tab tries once or twice. */
 const freeTries = 3;
 const longestDelayMs = 2000;
 const maxWaitingRefusals = 64;
 
-/** Serves the UI, and lets windows in that know the token. */
+/** Serves the UI, and lets windows in that know their key. */
 export class ViewerServer {
   readonly #options: ViewerServerOptions;
   readonly #answerAsset: AnswerAsset;
@@ -40,6 +43,7 @@ export class ViewerServer {
   readonly #sockets = new Set<Socket>();
   readonly #connections: BoundedConnections;
   readonly #gate: EntryGate;
+  readonly #tickets: WindowTickets;
   readonly #origins: ReadonlySet<string>;
   #hosts: ReadonlySet<string> = new Set();
   #servers: Server[] = [];
@@ -51,6 +55,7 @@ export class ViewerServer {
     this.#options = options;
     this.#answerAsset = answerAsset;
     this.#gate = new EntryGate({ typed: options.typedCodes });
+    this.#tickets = new WindowTickets(options.key);
     this.#origins = new Set(options.allowOrigins ?? []);
     this.#connections = options.connections ?? boundedConnections(maxConnections);
     // `closeTimeout` is missing in the types of ws.
@@ -80,7 +85,7 @@ export class ViewerServer {
     return this.#port;
   }
 
-  /** A code for an address, which is exchanged for the token once, within so many milliseconds. */
+  /** A code for an address, which is exchanged for the windows' key once, within so many milliseconds. */
   issueCode(lifeMs?: number): string {
     return this.#gate.issue(lifeMs);
   }
@@ -119,7 +124,8 @@ export class ViewerServer {
     }
     if (request.headers['sec-fetch-site'] === 'cross-site' && request.headers['sec-fetch-mode'] !== 'navigate')
       return send(request, response, { status: 403, body: 'Other sites have nothing to look for here.\n' });
-    if (method === 'POST' && pathOf(request) === entryPath) return this.#enter(request, response);
+    if (method === 'POST' && pathOf(request) === entryPath) return this.#enter(request, response, answerEntry);
+    if (method === 'POST' && pathOf(request) === challengePath) return this.#enter(request, response, answerChallenge);
     if (method !== 'GET' && method !== 'HEAD')
       return send(request, response, {
         status: 405,
@@ -132,23 +138,33 @@ export class ViewerServer {
     });
   }
 
-  #enter(request: IncomingMessage, response: ServerResponse): void {
-    const { token, logger } = this.#options;
-    const later = (answer: () => void) => this.#slowDown(answer, () => response.destroy());
+  #enter(request: IncomingMessage, response: ServerResponse, answer: typeof answerEntry): void {
+    const { key, logger } = this.#options;
+    const later = (answerNow: () => void) => this.#slowDown(answerNow, () => response.destroy());
     const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was refused: ${why}.` });
-    answerEntry(request, response, { gate: this.#gate, token, origins: this.#origins, later, onRefused }).catch((error: unknown) => {
+    const door = { gate: this.#gate, key, tickets: this.#tickets, origins: this.#origins, later, onRefused };
+    answer(request, response, door).catch((error: unknown) => {
       logger.debug('An entry failed.', { error: String(error) });
       response.destroy();
     });
   }
 
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    const { token, logger, maxWindows = 32 } = this.#options;
+    const { logger } = this.#options;
     stream.on('error', (error) => logger.debug('A connection failed.', { error: error.message }));
-    const refusal =
-      findRefusal(request, { hosts: this.#hosts, origins: this.#origins, token }) ??
-      (this.#webSockets.clients.size >= maxWindows ? tooMany(maxWindows) : undefined);
+    const refusal = findRefusal(request, { hosts: this.#hosts, origins: this.#origins, tickets: this.#tickets });
     if (refusal) return this.#refuse(stream, refusal, request);
+    this.#admit(request, stream, head).catch((error: unknown) => {
+      logger.debug('A window could not be let in.', { error: String(error) });
+      stream.destroy();
+    });
+  }
+
+  /** The key lives longer than this program, in what a browser keeps for the port: one that is not this user's has to come by an address, or type a code. */
+  async #admit(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+    const { maxWindows = 32 } = this.#options;
+    if (!(await this.#gate.admits(request.socket))) return this.#refuse(stream, otherUser, request);
+    if (this.#webSockets.clients.size >= maxWindows) return this.#refuse(stream, tooMany(maxWindows), request);
     this.#sockets.delete(request.socket);
     this.#connections.trust(request.socket);
     this.#webSockets.handleUpgrade(request, stream, head, (socket) =>
@@ -156,7 +172,7 @@ export class ViewerServer {
     );
   }
 
-  /** Slows down clients that guess; the holder of the right token never waits. */
+  /** Slows down clients that guess; the holder of the right key never waits. */
   #refuse(stream: Duplex, refusal: WindowRefusal, request: IncomingMessage): void {
     this.#tellRefused(request, refusal);
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
@@ -186,6 +202,13 @@ export class ViewerServer {
     ).unref();
   }
 }
+
+const otherUser: WindowRefusal = {
+  status: 403,
+  reason: 'A window of another user opens by an address of Notebridge, or a code.',
+  failedToken: false,
+  why: 'other_user',
+};
 
 function tooMany(maxWindows: number): WindowRefusal {
   return { status: 503, reason: `${maxWindows} windows are open on this notebook already. Close one.`, failedToken: false };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
 import type { Output } from '../kernel/kernel.js';
@@ -41,6 +42,7 @@ export class ViewerWindows {
   readonly #stopListening: (() => void)[];
   #agents: readonly ConnectedAgent[] = [];
   #lease: LeaseDesk | undefined;
+  readonly #life = randomUUID();
   #lastWindow = 0;
   #journalTimer: NodeJS.Timeout | undefined;
   #leaveTimer: NodeJS.Timeout | undefined;
@@ -157,6 +159,8 @@ export class ViewerWindows {
       lease: this.#lease?.state ?? null,
       tools: codeTools?.access ?? null,
       file: file?.state ?? { kind: 'none' },
+      path: file?.path ?? null,
+      life: this.#life,
       readOnly: session.readOnly,
       you,
       durations: session.durations,

@@ -83,7 +83,8 @@ export type HostReport =
   /** Nobody waits for the answer any more. */
   | { type: 'hostCancel'; id: number };
 
-export type ServiceName = 'files' | 'network';
+/** `input`: what code asks its user. */
+export type ServiceName = 'files' | 'network' | 'input';
 
 /** What code wants of tools. Ids are the worker's own. */
 export type ToolReport =
@@ -144,7 +145,7 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
   written: ({ id, text, data }) => isCount(id) && typeof text === 'string' && data instanceof Uint8Array,
   hostCall: ({ id, service, text, data }) =>
     isCount(id) &&
-    (service === 'files' || service === 'network') &&
+    (service === 'files' || service === 'network' || service === 'input') &&
     typeof text === 'string' &&
     (data === undefined || data instanceof Uint8Array),
   hostCancel: ({ id }) => isCount(id),

@@ -1,6 +1,7 @@
 import type { Logger } from '@notebridge/kit/logger';
 import type { PendingExecution } from './execution-queue.js';
 import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
+import { createInputService } from './input-service.js';
 import { type Interpreter, openInterpreter } from './interpreter.js';
 import type { Completions, KernelInfo, MimeBundle } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
@@ -113,7 +114,8 @@ class PyodideEngine implements Engine {
       onDeath: events.onDeath,
     });
     const { worker, ready } = this.#interpreter;
-    this.#hostCalls = openHostCalls(services, (command) => worker.send(command));
+    const input = () => createInputService(() => this.#current);
+    this.#hostCalls = openHostCalls({ ...services, input }, (command) => worker.send(command));
     if (tools) {
       const askerOf = (cell: string) => (cell === String(this.#current?.count) ? this.#current?.asker : undefined);
       this.#calls = openToolCalls({ tools, send: (command) => worker.send(command), askerOf });

@@ -3,6 +3,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { HostError } from '../host/host-error.js';
 import { createJupyterKernel } from '../kernel/jupyter/jupyter-kernel.js';
+import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { KernelTools } from '../kernel/kernel-tools.js';
 import { createNodeKernel } from '../kernel/node-kernel.js';
@@ -27,12 +28,14 @@ export interface CreateKernelOptions {
   runs?: readonly RunPlace[] | undefined;
   /** What Pyodide's code reaches. */
   reach: () => PyodideReach;
+  /** Called when the sandbox of an own Python has kept code from something. */
+  onRestricted?: ((restriction: Restriction) => void) | undefined;
   logger?: Logger | undefined;
 }
 
 /** The kernel of what was found, not started. Rejects with `sandbox_unavailable` where what code may reach would not be kept. */
 export async function createFoundKernel({ launch }: FoundKernel, options: CreateKernelOptions): Promise<Kernel> {
-  const { folder, file, tools, sandbox, files, allowNet = [], ours, runs, reach, logger } = options;
+  const { folder, file, tools, sandbox, files, allowNet = [], ours, runs, reach, onRestricted, logger } = options;
   if (!launch) {
     const { folder: read, servers } = reach();
     return createNodeKernel({ tools, sandbox, logger, allowNet: servers, folder: read === undefined ? undefined : { folder: read, ours } });
@@ -41,7 +44,7 @@ export async function createFoundKernel({ launch }: FoundKernel, options: Create
   if (files === 'rw') assertWritable(folder, options);
   assertServers(allowNet);
   if (allowNet.length > 0) await assertKept(`--allow-net ${allowNet.join(',')}`, sandbox);
-  return createJupyterKernel({ ...launch, folder, file, tools, sandbox, files, allowNet, ours, runs });
+  return createJupyterKernel({ ...launch, folder, file, tools, sandbox, files, allowNet, ours, runs, onRestricted });
 }
 
 /** Now, and not when the kernel starts. */

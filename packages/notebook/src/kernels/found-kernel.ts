@@ -51,7 +51,7 @@ export interface FoundKernel {
   readonly problem?: KernelProblem;
   /** Has to be answered with yes before it runs, unless a person or an argument names this very kernel. Undefined: it may run unasked. */
   readonly trust?: TrustQuestion;
-  /** It lies in this folder, which code in a sandbox was given to write to: unless a person has switched sandboxes off, it runs in one alone. */
+  /** It, or what it loads as it starts, lies in this folder, which code in a sandbox was given to write to: unless a person has switched sandboxes off, it runs in one alone. */
   readonly written?: string;
   /** Undefined for Pyodide, and for what cannot be used. */
   readonly launch?: KernelLaunch;

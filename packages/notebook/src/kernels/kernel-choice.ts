@@ -15,6 +15,8 @@ export interface KernelChoice {
   readonly isolation: string;
   /** What could be used instead, with the question for the person. `folder` is what a yes trusts. */
   readonly proposal: { readonly id: string; readonly question: string; readonly folder: string } | null;
+  /** What the sandbox kept code from, and a person may allow by a restart: writing to this folder, or reaching this server. */
+  readonly mayAllow: { readonly kind: 'write' | 'network'; readonly what: string } | null;
   /** What the person should know, with the next step. */
   readonly notice: string | null;
 }

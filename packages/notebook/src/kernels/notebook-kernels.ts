@@ -1,13 +1,17 @@
+import { isAbsolute } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { HostError } from '../host/host-error.js';
+import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
-import type { SandboxMode } from '../sandbox/spec.js';
+import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
+import { writtenFolderOf } from '../sandbox/written-folders.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
 import { shellWord } from './advice.js';
+import { AllowedReach, type CodeReach } from './allowed-reach.js';
 import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
 import { findUsable } from './find-usable.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
@@ -17,6 +21,7 @@ import type { KernelChoice, KernelOffer } from './kernel-choice.js';
 import type { KernelFinder } from './kernel-finder.js';
 import { withKernel } from './kernel-metadata.js';
 import type { FindPyodideReach, PyodideReach } from './pyodide-reach.js';
+import { isSamePython } from './same-python.js';
 import { SwitchableKernel } from './switchable-kernel.js';
 
 /** How a notebook comes to its kernel. */
@@ -38,11 +43,12 @@ export interface NotebookKernelsOptions extends KernelOptions {
   metadata: JsonObject;
   /** Undefined: `off` for an own Python that a person chose, as in Jupyter; else `auto`. */
   sandbox: SandboxMode | undefined;
-  /** What code reaches was chosen, which only a sandbox keeps: an own Python runs in one, or not at all. */
-  isConfined?: boolean | undefined;
+  /** `--files` and `--allow-net`. With either an own Python runs in a sandbox, which alone keeps it, or not at all. */
+  files?: FolderAccess | undefined;
+  allowNet: readonly string[];
   /** What Pyodide's code reaches. Throws where that cannot be kept. */
   reach: FindPyodideReach;
-  create: (found: FoundKernel, how: KernelTerms) => Kernel | Promise<Kernel>;
+  create: (found: FoundKernel, how: KernelSetup) => Kernel | Promise<Kernel>;
 }
 
 /** What is decided beside the kernel itself. */
@@ -52,6 +58,11 @@ export interface KernelTerms {
   readonly isAttended: boolean;
 }
 
+/** With which it is made. */
+export interface KernelSetup extends KernelTerms, CodeReach {
+  readonly onRestricted: (restriction: Restriction) => void;
+}
+
 /** The kernels of one open notebook: which there are, which one runs, and how another takes its place. */
 export class NotebookKernels {
   readonly kernel: SwitchableKernel;
@@ -59,6 +70,7 @@ export class NotebookKernels {
   readonly #finder: KernelFinder;
   readonly #trust: FolderTrust;
   readonly #listeners = new Listeners<KernelChoice>();
+  readonly #allowed: AllowedReach;
   #decision: KernelDecision;
   #terms: KernelTerms;
   /** A person or an argument named this kernel, so the notebook's file shall name it. */
@@ -70,11 +82,19 @@ export class NotebookKernels {
 
   private constructor(
     options: NotebookKernelsOptions,
-    parts: { decision: KernelDecision; terms: KernelTerms; kernel: Kernel; finder: KernelFinder; trust: FolderTrust },
+    parts: {
+      decision: KernelDecision;
+      terms: KernelTerms;
+      kernel: Kernel;
+      finder: KernelFinder;
+      trust: FolderTrust;
+      allowed: AllowedReach;
+    },
   ) {
     this.#options = options;
     this.#finder = parts.finder;
     this.#trust = parts.trust;
+    this.#allowed = parts.allowed;
     this.#decision = parts.decision;
     this.#terms = parts.terms;
     this.#isMeant = !['auto', undefined].includes(options.wanted);
@@ -85,16 +105,23 @@ export class NotebookKernels {
   /** Rejects with `unknown_kernel` or `kernel_unusable`. */
   static async open(options: NotebookKernelsOptions): Promise<NotebookKernels> {
     const { finder, metadata, wanted = pyodideKernel.id, trust = temporaryTrust() } = options;
-    const decision =
+    const chosen =
       wanted === 'auto'
         ? await chooseKernel(finder, metadata, trust)
         : {
             kernel: await findUsable(finder, wanted),
             reason: options.wanted === undefined ? 'nothing else was asked for' : 'it was asked for',
           };
+    const decision = { ...chosen, kernel: beginningIn(options, chosen.kernel) };
     const terms = termsFor(decision.kernel, options, options.isAttended === true);
-    const kernel = await options.create(decision.kernel, terms);
-    return new NotebookKernels(options, { decision, terms, kernel, finder, trust });
+    const allowed = new AllowedReach({ files: options.files, allowNet: options.allowNet });
+    let made: NotebookKernels | undefined;
+    const onRestricted = (restriction: Restriction): void => {
+      if (made) made.#offer(restriction);
+    };
+    const kernel = await options.create(decision.kernel, { ...terms, ...allowed.reach, onRestricted });
+    made = new NotebookKernels(options, { decision, terms, kernel, finder, trust, allowed });
+    return made;
   }
 
   get choice(): KernelChoice {
@@ -104,10 +131,17 @@ export class NotebookKernels {
       id: kernel.id,
       displayName: kernel.displayName,
       reason,
-      isolation: describeIsolation(kernel, { sandbox: this.#terms.sandbox, layers: this.kernel.layers, reach: () => this.#reach }),
+      isolation: this.#describeIsolation(),
       proposal: asks?.trust ? { id: asks.id, question: asks.trust.question, folder: asks.trust.folder } : null,
+      mayAllow: this.#allowed.offer ?? null,
       notice: [notice, this.#writtenNotice].filter((text) => text !== undefined).join(' ') || null,
     };
+  }
+
+  #describeIsolation(): string {
+    const { files, allowNet } = this.#allowed.reach;
+    const { layers } = this.kernel;
+    return describeIsolation(this.#decision.kernel, { sandbox: this.#terms.sandbox, layers, files, allowNet, reach: () => this.#reach });
   }
 
   get #writtenNotice(): string | undefined {
@@ -118,6 +152,13 @@ export class NotebookKernels {
         ? 'The sandbox was switched off all the same.'
         : `So it runs in a sandbox${this.#terms.sandbox === 'require' ? ' alone' : ', where one works'}.`;
     return `Code in a sandbox may write to "${written}", where this kernel, or what it loads, lies. ${inside} To take that right back, and trust what stands there: notebridge grants files --withdraw ${shellWord(written)}`;
+  }
+
+  /** Whether this is what `--kernel` names, in whatever spelling. */
+  isUsing(wanted: string): boolean {
+    const { id, launch } = this.#decision.kernel;
+    if (wanted === id || wanted.toLowerCase() === id) return true;
+    return launch !== undefined && launch.kernelName === undefined && isAbsolute(wanted) && isSamePython(wanted, launch.python);
   }
 
   /** For agents: what the code is, and can do. */
@@ -171,7 +212,7 @@ export class NotebookKernels {
   async use(id: string, by: Actor): Promise<{ asks: KernelAsks } | undefined> {
     const session = this.#session;
     if (!session) return undefined;
-    const found = await findUsable(this.#finder, id);
+    const found = beginningIn(this.#options, await findUsable(this.#finder, id));
     const { trust } = found;
     if (trust && found.source === 'folder' && !this.#trust.has(trust.folder)) {
       this.#decision = { ...this.#decision, proposal: found };
@@ -179,15 +220,42 @@ export class NotebookKernels {
       this.#emitChange();
       return { asks: trust };
     }
-    const terms = termsFor(found, this.#options, true);
-    await this.kernel.putIn(await this.#options.create(found, terms));
+    await this.#putIn(found);
     this.#decision = { kernel: found, reason: 'it was chosen in the window' };
-    this.#terms = terms;
     this.#isMeant = true;
     this.#emitChange();
     await session.restart({ by });
     this.#writeMetadata(by);
     return undefined;
+  }
+
+  /** What code may reach: `--files` and `--allow-net`, with what a person has allowed since. */
+  get reach(): CodeReach {
+    return this.#allowed.reach;
+  }
+
+  /** Answers what `choice.mayAllow` offers. A yes is a restart; a no is kept as long as the notebook is open. Rejects with what keeps it from starting. */
+  async allow({ what, yes }: { what: string; yes: boolean }, by: Actor): Promise<void> {
+    const reach = this.#allowed.with(what);
+    if (reach === undefined) throw new HostError('bad_request', 'That is not offered any more. Run the cell again.');
+    if (!yes) this.#allowed.refuse(what);
+    else {
+      await this.#putIn(this.#decision.kernel, reach);
+      this.#allowed.allow(reach);
+    }
+    this.#emitChange();
+    if (yes) await this.#session?.restart({ by });
+  }
+
+  async #putIn(found: FoundKernel, reach = this.#allowed.reach): Promise<void> {
+    const terms = termsFor(found, { ...this.#options, ...reach }, true);
+    const onRestricted = (restriction: Restriction) => this.#offer(restriction);
+    await this.kernel.putIn(await this.#options.create(found, { ...terms, ...reach, onRestricted }));
+    this.#terms = terms;
+  }
+
+  #offer(restriction: Restriction): void {
+    if (this.#allowed.take(restriction)) this.#emitChange();
   }
 
   /** Answers the question of the proposal. A no is kept as long as the notebook is open. */
@@ -227,16 +295,28 @@ function namesNone({ kernelspec, language_info }: JsonObject): boolean {
   return kernelspec === undefined || (version === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
 }
 
+/** A kernel takes modules from where it begins, before any cell runs: from a folder of code's it loads what code has put there. */
+function beginningIn({ folder, sandbox, ...reach }: NotebookKernelsOptions, found: FoundKernel): FoundKernel {
+  // In a sandbox alone it is anyway.
+  if (found.launch === undefined || found.written !== undefined || sandbox === 'require' || isConfined(reach)) return found;
+  const written = writtenFolderOf(folder);
+  return written === undefined ? found : { ...found, written };
+}
+
 function termsFor(
   { id, written, launch }: FoundKernel,
-  { sandbox, isConfined }: Pick<NotebookKernelsOptions, 'sandbox' | 'isConfined'>,
+  { sandbox, ...reach }: Pick<NotebookKernelsOptions, 'sandbox' | 'files' | 'allowNet'>,
   isAttended: boolean,
 ): KernelTerms {
   if (sandbox !== undefined || id === pyodideKernel.id) return { sandbox: sandbox ?? 'auto', isAttended };
-  if (isConfined) return { sandbox: 'require', isAttended };
+  if (isConfined(reach)) return { sandbox: 'require', isAttended };
   // Where no sandbox works a Python runs as before, and says so; a kernelspec leads to code that nobody has looked at.
   if (written !== undefined) return { sandbox: launch?.kernelName === undefined ? 'auto' : 'require', isAttended };
   return { sandbox: isAttended ? 'off' : 'auto', isAttended };
+}
+
+function isConfined({ files, allowNet }: Pick<NotebookKernelsOptions, 'files' | 'allowNet'>): boolean {
+  return files !== undefined || allowNet.length > 0;
 }
 
 /** Trust that ends with the notebook. */

@@ -175,7 +175,8 @@ export class JupyterServer {
   }
 
   #refused(status: number): NotebookError {
-    const next = 'Give the token that the server prints when it starts: in JUPYTER_TOKEN, or in the address as "?token=…".';
+    const next =
+      'Give the token that the server prints when it starts: in JUPYTER_TOKEN, or in the address as "?token=…". One that has a password prints none: start it with a token beside it, "jupyter lab --IdentityProvider.token=SECRET".';
     return new NotebookError('server_refused', `The Jupyter server at ${this.name} does not accept the token (status ${status}). ${next}`, {
       data: { server: this.name, status },
     });

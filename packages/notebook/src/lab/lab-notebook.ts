@@ -144,7 +144,7 @@ export class LabNotebook {
     if (this.#source.isLive || this.allowEdits) return;
     const session = await findKernelSession(this.server, this.path);
     if (!session || session.id === this.#kernel.ownSessionId) return;
-    const why = `A person may have "${this.path}" open in Jupyter: a kernel of it is running. ${this.server.name} has no jupyter-collaboration, so an open tab would not show your changes until it is reloaded, and would ask which version to keep when it saves.`;
+    const why = `A person may have "${this.path}" open in Jupyter: a kernel of it is running. ${this.server.name} has no jupyter-collaboration, so an open tab would not show your changes until it is reloaded, and would ask which version to keep when it saves ("pip install jupyter-collaboration" in its environment, and a new start, change that).`;
     throw new NotebookError('ask_person', `${why} Nothing was changed. ${this.#howToAllow}`, { data: { path: this.path } });
   }
 

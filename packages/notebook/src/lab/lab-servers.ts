@@ -58,6 +58,15 @@ export class LabServers {
     );
   }
 
+  /** The server that may be used and has the file below its folder; undefined: none has. Rejects with `no_notebook` where none runs. */
+  async ofFile(file: string): Promise<LocalServer | undefined> {
+    const { baseUrl } = this.#options.target;
+    const local = baseUrl === undefined ? await this.#local() : await findLocalServers(this.#options.env);
+    return local.find(
+      (server) => (baseUrl === undefined || isSameServer(server.baseUrl, baseUrl)) && pathOnServer(server, file) !== undefined,
+    );
+  }
+
   /** The address by which a server of this user calls itself: `localhost` and its numbers are one notebook. Any other stays as it is. */
   async ownAddressOf(baseUrl: string): Promise<string> {
     return (await findLocalServers(this.#options.env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.baseUrl ?? baseUrl;

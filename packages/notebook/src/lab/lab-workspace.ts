@@ -11,7 +11,7 @@ import { LabNotebook } from './lab-notebook.js';
 import { LabServers, type LabTarget } from './lab-servers.js';
 import { pathOnServer } from './local-servers.js';
 import type { RunKeeper } from './run-keeper.js';
-import { parseLabAddress } from './server-address.js';
+import { parseLabAddress, toLabAddress } from './server-address.js';
 import { assertNotebookThere, createNotebook, listFolder } from './server-contents.js';
 import { connectNotebook, listNotebooks } from './workspace-tools.js';
 
@@ -161,6 +161,13 @@ export class LabWorkspace {
     const { server, path } = await this.#find(text, create);
     if (!create) await assertNotebookThere(server, path);
     return { baseUrl: await this.#servers.ownAddressOf(server.name), path };
+  }
+
+  /** As `find`, of a file of this machine; undefined: it lies below the folder of no server that may be used. */
+  async findFile(file: string, how: { create?: boolean } = {}): Promise<{ baseUrl: string; path: string } | undefined> {
+    const server = await this.#servers.ofFile(file);
+    if (server === undefined) return undefined;
+    return this.find(toLabAddress(server.baseUrl, pathOnServer(server, file) ?? ''), how);
   }
 
   /** Ends what was opened; the kernel goes on. Rejects with what is not saved. */

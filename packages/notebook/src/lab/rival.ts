@@ -20,7 +20,7 @@ export async function assertNoRival(server: JupyterServer): Promise<void> {
 }
 
 /** The extensions of Lab's page, as the server has put them into it; none where it has no Lab. */
-async function listExtensions(server: JupyterServer): Promise<string[]> {
+export async function listExtensions(server: JupyterServer): Promise<string[]> {
   const { status, text } = await server.read('lab');
   const [, json] = /<script id="jupyter-config-data" type="application\/json">\s*(\{[\s\S]*?\})\s*<\/script>/.exec(text) ?? [];
   if (status !== 200 || json === undefined) return [];

@@ -10,6 +10,7 @@ import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
 import { ChangesList } from './frame/changes-list.js';
 import { Documentation } from './frame/documentation.js';
+import { startDraftBanners } from './frame/draft-banners.js';
 import { Drawer, joinDrawers } from './frame/drawer.js';
 import { createEmptyNote } from './frame/empty-note.js';
 import { FindBar } from './frame/find-bar.js';
@@ -22,7 +23,6 @@ import { HeldKeys } from './held-keys.js';
 import { editorKeys, listenToKeys } from './keys.js';
 import { HostConnection } from './link/connection.js';
 import { keepOwnName } from './link/own-names.js';
-import { nameOf } from './names.js';
 import { cellMenu, notebookMenu } from './notebook-menu.js';
 import { joinOutputs, receiveForOutputs } from './outputs/host-requests.js';
 import { AgentTrail } from './state/agent-trail.js';
@@ -33,12 +33,12 @@ import { Selection } from './state/selection.js';
 import { Store } from './state/store.js';
 
 /** Joins the parts of the window; the only file that knows them all. */
-export function startApp(root: HTMLElement, url: string): void {
+export function startApp(root: HTMLElement, key: string): void {
   const onMessage = (message: HostMessage) => {
     receiveForOutputs(message);
     store.receive(message);
   };
-  const connection = new HostConnection({ url, onMessage, onState: (state) => store.setLink(state) });
+  const connection = new HostConnection({ key, onMessage, onState: (state) => store.setLink(state) });
   const store = new Store(() => connection.open());
   joinOutputs({ request: (action) => connection.request(action), cells: () => store.cells });
   const drafts = new Drafts({
@@ -50,9 +50,10 @@ export function startApp(root: HTMLElement, url: string): void {
   const trail = new AgentTrail(store);
   const selection = new Selection();
   const announcer = new Announcer();
-  const banners = new Banners();
-  const complain = (text: string) => banners.set('complaint', { kind: 'error', text, closes: true });
-  const inform = (text: string | undefined) => banners.set('news', text === undefined ? undefined : { kind: 'info', text, closes: true });
+  const banners = new Banners((cellId) => commands.show(cellId));
+  const complain = (text: string, cellId?: string) => banners.set('complaint', { kind: 'error', text, closes: true, cellId });
+  const inform = (text: string | undefined, cellId?: string) =>
+    banners.set('news', text === undefined ? undefined : { kind: 'info', text, closes: true, cellId });
   /** What a person did not ask for in so many words fails in silence. */
   const askQuietly = async (action: ViewerAction) => connection.request(action).catch(() => undefined);
   const view: NotebookView = new NotebookView({
@@ -109,6 +110,7 @@ export function startApp(root: HTMLElement, url: string): void {
       }),
   });
   const bar = createBar(store, commands, {
+    drafts,
     toggleChanges: () => changes.toggle(),
     menu: () => notebookMenu(store, commands, () => outline.toggle()),
   });
@@ -120,21 +122,12 @@ export function startApp(root: HTMLElement, url: string): void {
   followKernelChoice(store, banners, commands);
   startLeaseBanners(store, banners, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
-  drafts.on((event) => {
-    if (event.type === 'refused') complain(event.message);
-    if (event.type !== 'orphan') return;
-    const put = () => {
-      banners.set('orphan', undefined);
-      void commands.insert(store.cells.length, 'code', 'edit', event.text);
-    };
-    const text = `${event.by ? nameOf(event.by) : 'Somebody'} deleted the cell in which you were typing.`;
-    banners.set('orphan', { kind: 'warning', text, actions: [{ text: 'Put my text into a new cell', act: put }], closes: true });
-  });
+  startDraftBanners(drafts, store, banners, commands);
   showTools(view, selection, commands, store);
   followPointer(view, selection);
   announceEvents(store, announcer);
   const press = listenToKeys(commands);
-  keepDrafts(drafts, () => connection.isOpen);
+  keepDrafts(drafts, store, () => connection.isOpen);
   const inserter = createInserter((type) => commands.insertBefore(undefined, type));
   switchWithLink(inserter, store);
   const foot = el('div', { class: 'foot' }, inserter);
@@ -150,13 +143,15 @@ export function startApp(root: HTMLElement, url: string): void {
 }
 
 function followStore(store: Store, drafts: Drafts): void {
-  let isFirst = true;
+  let life: string | undefined;
   store.on((event) => {
     if (event.type === 'reset') {
-      keepOwnName(store.you);
-      drafts.rebase();
-      if (isFirst) bringBackDrafts(drafts);
-      isFirst = false;
+      keepOwnName(store.you, store.life);
+      drafts.rebase(life === undefined || life === store.life);
+      if (life === undefined) bringBackDrafts(drafts, store);
+      life = store.life;
+    } else if (event.type === 'file') {
+      if (store.file.kind === 'saved') drafts.saved();
     } else if (event.type === 'cell') {
       const { before, after, change } = event;
       if (before?.cell.source !== after?.cell.source) drafts.changed(before?.cell, after?.cell, change.by);

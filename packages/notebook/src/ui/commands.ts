@@ -19,8 +19,8 @@ export interface CommandsOptions extends ViewCommandsOptions {
   connection: HostConnection;
   keys: HeldKeys;
   /** Shows the person what went wrong. */
-  complain: (message: string) => void;
-  inform: (message: string | undefined) => void;
+  complain: (message: string, cellId?: string) => void;
+  inform: (message: string | undefined, cellId?: string) => void;
 }
 
 /** What ends a run without being news: the person or the agent wanted it so, and the cell shows it. */
@@ -42,7 +42,7 @@ export function createCommands(options: CommandsOptions) {
     } catch (error) {
       const code = error instanceof RequestFailed ? error.code : '';
       const isRun = action.do === 'run' || action.do === 'runAll';
-      if (!(isRun && expectedEnds.has(code))) complain((error as Error).message);
+      if (!(isRun && expectedEnds.has(code))) complain((error as Error).message, 'cellId' in action ? action.cellId : undefined);
       return undefined;
     }
   };

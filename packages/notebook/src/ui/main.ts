@@ -1,7 +1,7 @@
 import { startApp } from './app.js';
 import { el } from './dom.js';
 import { startTheme } from './frame/theme.js';
-import { type EntryFault, enterTyped, hasCode, newLinkAdvice, takeToken, viewerUrl } from './link/token.js';
+import { type EntryFault, enterTyped, hasCode, newLinkAdvice, takeKey } from './link/token.js';
 import { startUnseen } from './unseen.js';
 
 const texts: { readonly [fault in EntryFault]: string } = {
@@ -23,9 +23,9 @@ const next = `${newLinkAdvice} A window that is open stays good, also when it is
 addEventListener('hashchange', () => hasCode() && location.reload());
 startTheme();
 const root = document.querySelector<HTMLElement>('#app');
-const entered = await takeToken();
-if ('token' in entered && location.search === '?unseen') startUnseen(viewerUrl(entered.token, { isUnseen: true }));
-else if (root && 'token' in entered) startApp(root, viewerUrl(entered.token));
+const entered = await takeKey();
+if ('key' in entered && location.search === '?unseen') startUnseen(entered.key);
+else if (root && 'key' in entered) startApp(root, entered.key);
 else if (root && 'fault' in entered) showFault(root, entered.fault);
 
 function showFault(root: HTMLElement, fault: EntryFault): void {
@@ -42,9 +42,9 @@ function codeForm(root: HTMLElement): HTMLFormElement {
   const onsubmit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const typed = await enterTyped(input.value);
-    if ('token' in typed) {
+    if ('key' in typed) {
       root.replaceChildren();
-      return startApp(root, viewerUrl(typed.token));
+      return startApp(root, typed.key);
     }
     says.textContent = typedTexts[typed.fault] ?? 'This is no code of this Notebridge.';
   };

@@ -23,11 +23,11 @@ const ownWords =
   /^(?:you|your|me|i|we|no|not|none|nobody|no-one|somebody|someone|everyone|person|people|human|user|owner|admin|root|system|host|kernel|notebook|notebridge|window|browser|connected|disconnected|disconnect|connection|saved|unsaved|saving|idle|busy|dead|ended|trusted|verified|safe|read-only|error|warning|stop|run|undo|undone|changes|unknown|null|undefined)$/i;
 
 /** The names that this window has had, one for each connection to the host. */
-const ownNames = new Set<string>();
+let ownNames: ReadonlySet<string> = new Set();
 
-/** What is done under this name, this window has done. */
-export function addOwnName(name: string): void {
-  ownNames.add(name);
+/** What is done under one of these names, this window has done. */
+export function setOwnNames(names: readonly string[]): void {
+  ownNames = new Set(names);
 }
 
 /**

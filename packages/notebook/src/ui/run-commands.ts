@@ -12,9 +12,9 @@ export interface RunCommandsOptions {
   selection: Selection;
   view: NotebookView;
   ask: (action: ViewerAction) => Promise<unknown>;
-  complain: (message: string) => void;
+  complain: (message: string, cellId?: string) => void;
   /** Says something that is no fault. */
-  inform: (message: string | undefined) => void;
+  inform: (message: string | undefined, cellId?: string) => void;
 }
 
 /** `above`: all before the selected ones. `below`: they and all behind them. */
@@ -52,7 +52,8 @@ export function createRunCommands({ store, drafts, selection, view, ask, complai
       const failed = store.indexOf(ran?.failedId ?? '');
       if (failed === -1) return;
       const left = store.cells.slice(failed + 1, store.indexOf(last?.id ?? '') + 1).filter(({ type }) => type === 'code').length;
-      if (left > 0) inform(`Cell ${failed + 1} did not end well, so ${left === 1 ? 'one cell' : `${left} cells`} after it did not run.`);
+      if (left > 0)
+        inform(`Cell ${failed + 1} did not end well, so ${left === 1 ? 'one cell' : `${left} cells`} after it did not run.`, ran?.failedId);
       if (selection.mode === 'command') view.goTo(ran?.failedId, 'command');
     },
 
@@ -78,12 +79,12 @@ export function createRunCommands({ store, drafts, selection, view, ask, complai
 }
 
 /** False if what was typed did not reach the host. */
-async function flushed(drafts: Drafts, cellId: string | undefined, complain: (message: string) => void): Promise<boolean> {
+async function flushed(drafts: Drafts, cellId: string | undefined, complain: RunCommandsOptions['complain']): Promise<boolean> {
   try {
     await (cellId === undefined ? drafts.flushAll() : drafts.flush(cellId));
     return true;
   } catch (error) {
-    complain((error as Error).message);
+    complain((error as Error).message, cellId);
     return false;
   }
 }

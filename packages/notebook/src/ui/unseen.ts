@@ -3,9 +3,10 @@ import { joinOutputs, receiveForOutputs } from './outputs/host-requests.js';
 import { Store } from './state/store.js';
 
 /** A window that nobody sees: it follows the notebook, and draws what the host asks for. */
-export function startUnseen(url: string): void {
+export function startUnseen(key: string): void {
   const connection = new HostConnection({
-    url,
+    key,
+    isUnseen: true,
     onMessage: (message) => {
       store.receive(message);
       receiveForOutputs(message);

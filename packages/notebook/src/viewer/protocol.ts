@@ -74,6 +74,10 @@ export interface Hello {
   /** Null: code has nothing to call. */
   readonly tools: ToolAccess | null;
   readonly file: FileState;
+  /** Of the file, with links resolved; null: there is none. */
+  readonly path: string | null;
+  /** Another one for each time that the notebook is opened: names of windows begin anew with it. */
+  readonly life: string;
   readonly readOnly: boolean;
   /** The name under which this window acts: what others do has another one. */
   readonly you: string;
@@ -223,6 +227,8 @@ export type ViewerAction =
   | { readonly do: 'useKernel'; readonly id: string }
   /** Answers the question of the proposal; with yes, its folder is trusted and its kernel put in. With `folder` only if it is still of that one. */
   | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
+  /** Answers what `KernelChoice.mayAllow` offers; a yes restarts the kernel. Fails with `bad_request` for what is not offered any more. */
+  | { readonly do: 'allow'; readonly what: string; readonly yes: boolean }
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
   | { readonly do: 'readImage'; readonly path: string }
   /** A library that a package of the kernel's Python brings, by the address at which a page looks for it. Answered with base64. */

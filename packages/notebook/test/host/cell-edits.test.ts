@@ -136,6 +136,16 @@ describe('steps of a window', () => {
     expect(finished.hello?.durations).toEqual({ [ids[0] ?? '']: some, [ids[1] ?? '']: some, [ids[3] ?? '']: some });
   });
 
+  it('run by the dozen without a warning', async () => {
+    const { window } = await windowOn(...Array.from({ length: 12 }, (_, at) => `print(${at})`));
+    const warnings: string[] = [];
+    const listen = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', listen);
+    expect(await window.ask({ do: 'runAll' })).toEqual({ status: 'ok' });
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+  });
+
   it('tell windows apart: each acts under a name of its own', async () => {
     const { host, window, ids, document } = await windowOn('a');
     const other = await openWindow(host.url);

@@ -19,7 +19,7 @@ describe('the address of a window', () => {
   it('holds nothing that a socket takes', async () => {
     const host = await startHost();
     const code = new URL(host.url).hash.slice('#token='.length);
-    expect(await refusalOf(host.url, { token: code })).toMatchObject({ status: 403 });
+    expect(await refusalOf(host.url, { ticket: code })).toMatchObject({ status: 403 });
   });
 
   it('is good for a page of our own origin only, and is not used up by another', async () => {

@@ -6,7 +6,6 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { temporaryFolder } from './support/folder.js';
 import { startHost } from './support/hosts.js';
 import { ann } from './support/stores.js';
@@ -15,10 +14,10 @@ import { dial, openWindow, refusalOf, TestWindow } from './support/window.js';
 
 describe('a socket', () => {
   it.each([
-    ['no token', { token: undefined }, 401],
-    ['a wrong token', { token: 'x'.repeat(43) }, 403],
-    ['an empty token', { token: '' }, 403],
-    ['two tokens', { token: 'a&token=b' }, 403],
+    ['no ticket', { ticket: undefined }, 401],
+    ['a wrong ticket', { ticket: 'x'.repeat(43) }, 403],
+    ['an empty ticket', { ticket: '' }, 403],
+    ['two tickets', { ticket: 'a&ticket=b' }, 403],
     ['no origin', { origin: undefined }, 403],
     ['the origin null', { origin: 'null' }, 403],
     ['a foreign origin', { origin: 'https://evil.example' }, 403],
@@ -42,13 +41,13 @@ describe('a socket', () => {
     expect(await refusalOf(host.url, { address: '127.0.0.1', origin: `http://localhost:${port}` })).toMatchObject({ status: 403 });
   });
 
-  it('a wrong token never learns the right one, and slows down nobody who has it', { tags: ['P-120'] }, async () => {
+  it('a wrong ticket never learns the right one, and slows down nobody who has it', { tags: ['P-120'] }, async () => {
     const { url } = await startHost();
     // After so many the next one waits for as long as any does.
-    const refusals = await Promise.all(Array.from({ length: 8 }, () => refusalOf(url, { token: 'wrong' })));
+    const refusals = await Promise.all(Array.from({ length: 8 }, () => refusalOf(url, { ticket: 'wrong' })));
     expect(refusals.every(({ status, text }) => status === 403 && !text.includes(new URL(url).hash.slice(7)))).toBe(true);
     let isRefused = false;
-    const guess = refusalOf(url, { token: 'wrong' }).then(() => {
+    const guess = refusalOf(url, { ticket: 'wrong' }).then(() => {
       isRefused = true;
     });
     expect(await refusalOf(url)).toMatchObject({ status: 101 });
@@ -127,14 +126,7 @@ describe('a window that sends', () => {
 describe('a window that does not answer', () => {
   it('pings is dropped', { tags: ['deep'] }, async () => {
     const host = await startHost({ windowLimits: { pingMs: 250 } });
-    const socket = new WebSocket(
-      host.url.replace('http', 'ws').replace('#', 'viewer?').replace('/viewer', '/viewer'),
-      ['notebridge-viewer'],
-      {
-        origin: new URL(host.url).origin,
-        autoPong: false,
-      },
-    );
+    const socket = await dial(host.url, { autoPong: false });
     const window = new TestWindow(socket);
     expect(await until(() => window.closed)).toMatchObject({ code: 1006 });
     await until(() => host.openWindows === 0);

@@ -113,7 +113,7 @@ describe('a host', () => {
     const host = await startHost({ logger: { debug: log, info: log, warn: log, error: log } });
     const token = new URL(host.url).hash.slice('#token='.length);
     await (await openWindow(host.url)).ask({ do: 'save' }).catch(() => {});
-    await fetch(new URL(`/viewer?token=${token}`, host.url));
+    await fetch(new URL(`/viewer?ticket=${token}`, host.url));
     await host.close();
     expect(lines.join('\n')).not.toContain(token);
   });

@@ -1,12 +1,14 @@
 // @module-tag P-217
 
 /** `--files` and `--allow-net`: what code may reach is kept by a sandbox, or the kernel is refused; an option is never ignored. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createNotebookHost, type NotebookHost, type NotebookHostOptions } from '../../src/host/notebook-host.js';
+import { createNotebookHost, type NotebookHost } from '../../src/host/notebook-host.js';
+import type { NotebookHostOptions } from '../../src/host/notebook-host-options.js';
 import { recordWritten } from '../../src/sandbox/written-folders.js';
+import { openWindow } from '../host/support/window.js';
 import { whyNoSandbox } from '../sandbox/support/sandboxed.js';
 import { makeVenv, sciencePython, temporaryProject } from './support/projects.js';
 
@@ -52,11 +54,55 @@ describe.each([{ files: 'ro' as const }, { files: 'none' as const }, { allowNet:
   );
 });
 
+test.skipIf(missing !== undefined)(
+  'one that may not write says so, and a window may let it',
+  { tags: ['P-704', 'P-705'], timeout: 180_000 },
+  async () => {
+    const folder = temporaryProject();
+    const started = await open({ file: join(folder, 'one.ipynb'), sandbox: 'require' });
+    await started.start();
+    const run = async (code: string) => JSON.stringify((await started.callTool('run_code', { code })).content);
+    expect(await run('open("new.txt", "w").write("x")')).toMatch(/Read-only file system.*read-only for it.*--files rw/);
+    expect(JSON.stringify(await started.callTool('get_notebook_info', {}))).toMatch(/writes nothing there.*--files rw.*--allow-net HOST/);
+    const window = await openWindow(started.url);
+    expect(window.hello?.choice?.mayAllow).toEqual({ kind: 'write', what: folder });
+    await expect(window.ask({ do: 'allow', what: '/', yes: true })).rejects.toMatchObject({ code: 'bad_request' });
+    await window.ask({ do: 'allow', what: folder, yes: true });
+    expect(await run('open("new.txt", "w").write("x")')).toContain('"status\\":\\"ok');
+    expect(existsSync(join(folder, 'new.txt'))).toBe(true);
+    expect(started.kernelChoice).toMatchObject({ mayAllow: null, isolation: expect.stringContaining('reads and writes') });
+    expect(started.reach).toMatchObject({ files: 'rw' });
+  },
+);
+
 test('a Python that a person chose is in no sandbox without these options, as in Jupyter, and says so', async () => {
   const started = await open({});
   await started.start();
   expect(started.kernelChoice?.isolation).toMatch(/runs as its user/);
 });
+
+test.skipIf(missing !== undefined)(
+  'one that begins in a folder that code was given to write to is in the sandbox, with the modules that it takes from there',
+  { tags: ['P-703'], timeout: 120_000 },
+  async () => {
+    const outside = temporaryProject();
+    const folder = temporaryProject();
+    const mark = join(outside, 'was-run');
+    // Imported by ipykernel itself, after its start.
+    writeFileSync(
+      join(folder, 'psutil.py'),
+      `import os\nos.makedirs(${JSON.stringify(outside)}, exist_ok=True)\nopen(${JSON.stringify(mark)}, "w")\n`,
+    );
+    await recordWritten(folder);
+    const started = await open({ file: join(folder, 'one.ipynb') });
+    await started.start();
+    expect(started.kernelChoice?.notice).toMatch(/may write to.*runs in a sandbox.*grants files --withdraw/);
+    const { content } = await started.callTool('run_code', { code: 'import psutil\npsutil.__file__' });
+    expect(JSON.stringify(content)).toContain(join(folder, 'psutil.py'));
+    expect(started.session.kernel.layers?.[0]).toMatchObject({ name: 'operating system', active: true });
+    expect(existsSync(mark)).toBe(false);
+  },
+);
 
 test.each([
   { sandbox: undefined, isolation: /in a sandbox/, notice: /runs in a sandbox.*grants files --withdraw/ },

@@ -177,4 +177,23 @@ describe('the menu of the notebook', () => {
       expect(await page.getByRole('switch', { name: /Read-only/ }).innerText()).toContain('Read-only');
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     });
+
+  it('the bar keeps the name of the agent that holds the notebook at 1280 px, however long others are', {
+    ...unhurried,
+    tags: ['P-707'],
+  }, async () => {
+    const holder = { id: 'a', name: 'Claude Code', since: Date.now() };
+    const host = await stage.host({
+      cells: [{ source: '' }],
+      title: `analysis of ${'many '.repeat(20)}sales.ipynb`,
+      agents: [holder],
+      lease: { holder, asking: [], barred: [] },
+    });
+    const { page } = await stage.window(host, { viewport: { width: 1280, height: 700 } });
+    const name = page.locator('.agent-name');
+    expect(await name.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(1);
+    expect(await name.innerText()).toBe('Claude Code');
+    expect(await page.locator('.save-state').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(1);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
+  });
 });

@@ -81,7 +81,7 @@ describe('the window', () => {
   it('lets a person disconnect an agent, and keep agents from writing', { ...drivesBrowser, tags: ['P-106'] }, async () => {
     const host = await stage.host({ cells: [{ source: '' }], agents: [{ id: 'a', name: 'Claude' }] });
     const { page } = await stage.window(host);
-    await page.getByText('Agent connected:').waitFor();
+    await page.getByTitle('Agent connected: ').waitFor();
     await page.getByRole('switch', { name: 'Read-only' }).click();
     await page.locator('[role=switch][aria-checked=true]').waitFor();
     expect(host.session.readOnly).toBe(true);

@@ -51,10 +51,10 @@ it('refuses who insists on less than it gives, names the option, and says what t
 });
 
 it('tells who asked for another kernel that it is not used, and how it would be', { tags: ['P-266'] }, () => {
-  const noteOf = (held: string | undefined, wanted: string | undefined, location: string | null = file) =>
-    kernelNote({ location, kernel: 'Pyodide 3.14' }, { held: { ...plain, kernel: held }, wanted: { ...plain, kernel: wanted } });
+  const noteOf = (held: string, wanted: string | undefined, location: string | null = file) =>
+    kernelNote({ location, kernel: 'Pyodide 3.14' }, { isUsing: (kernel) => kernel === held, wanted: { ...plain, kernel: wanted } });
   for (const same of [undefined, 'auto', 'pyodide']) expect(noteOf('pyodide', same)).toBeUndefined();
-  expect(noteOf(undefined, '/home/you/.venv/bin/python')).toMatch(
+  expect(noteOf('pyodide', '/home/you/.venv/bin/python')).toMatch(
     /open already, with Pyodide 3\.14.*--kernel \/home\/you\/\.venv\/bin\/python was not used.*notebridge stop \/home\/you\/work\.ipynb/,
   );
   expect(noteOf('ir', 'python3', null)).not.toContain('notebridge stop');

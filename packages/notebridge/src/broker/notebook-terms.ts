@@ -38,12 +38,12 @@ export function assertTerms(file: string, { held, wanted }: { held: NotebookTerm
     throw more(`--allow-net ${wanted.allowNet.join(',')}`, '--allow-net');
 }
 
-/** What a joining process has to know, which asked for a kernel that it does not get. */
+/** What a joining process has to know, which asked for a kernel that it does not get. `isUsing`: whether the notebook's is the one of this name. */
 export function kernelNote(
   { location, kernel }: { location: string | null; kernel: string | null },
-  { held, wanted }: { held: NotebookTerms; wanted: NotebookTerms },
+  { isUsing, wanted }: { isUsing: (kernel: string) => boolean; wanted: NotebookTerms },
 ): string | undefined {
-  if (wanted.kernel === undefined || wanted.kernel === 'auto' || wanted.kernel === held.kernel) return undefined;
+  if (wanted.kernel === undefined || wanted.kernel === 'auto' || isUsing(wanted.kernel)) return undefined;
   const end =
     location === null
       ? 'choose another one in its window'

@@ -25,6 +25,8 @@ export interface JoinTarget {
   address: NotebookAddress;
   terms: NotebookTerms;
   describe(): NotebookDescription;
+  /** Whether its kernel is the one that `--kernel` names so. Left out: the kernel is not ours to choose. */
+  isUsing?(kernel: string): boolean;
   /** Left out: it has no windows that we open. */
   window?: NotebookWindow;
   /** Rejects if it cannot be saved, or has no file. Left out: whoever shows it saves it. */
@@ -137,8 +139,8 @@ export class SharedNotebook {
 
   /** What a process has to know that joins it as it is. */
   noteFor(wanted: NotebookTerms): string | undefined {
-    if (this.target.address.kind !== 'built-in') return undefined;
-    return kernelNote(this.target.describe(), { held: this.target.terms, wanted });
+    const { isUsing } = this.target;
+    return isUsing && kernelNote(this.target.describe(), { isUsing, wanted });
   }
 
   /** `toolsKey`: the process lends the servers of this config to the notebook's code. */

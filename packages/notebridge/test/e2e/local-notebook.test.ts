@@ -167,7 +167,7 @@ describe('notebridge notebook', () => {
     try {
       const page = await browser.newPage();
       await page.goto(url);
-      await page.getByText('Agent connected').waitFor();
+      await page.getByTitle('Agent connected').waitFor();
       expect(page.url()).not.toContain('token');
       await program.callTool('run_code', { code: 'print("seen " * 2)' });
       await page.getByText('seen seen').waitFor();

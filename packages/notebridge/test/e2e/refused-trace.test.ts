@@ -117,7 +117,7 @@ describe('who is not let in', () => {
       if (notebook === 'colab') ({ port } = await program.address());
       else port = Number(new URL(windowUrlIn(JSON.stringify(await program.callTool('open_notebook_window')).replaceAll('\\"', '"'))).port);
       const isPage = notebook === 'colab';
-      const target = isPage ? '/?access_token=wrong' : '/viewer?token=wrong';
+      const target = isPage ? '/?access_token=wrong' : '/viewer?ticket=wrong';
       const origin = isPage ? colab : `http://127.0.0.1:${port}`;
       for (let count = 0; count < 3; count++)
         expect((await upgrade(port, target, origin, isPage ? 'mcp' : 'notebridge-viewer')).status).toBe(403);

@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import { WebSocket } from 'ws';
 
@@ -20,7 +21,14 @@ export class WindowSocket implements Disposable {
   static async open(url: string): Promise<WindowSocket> {
     const { hash, origin, port } = new URL(url);
     const entered = await fetch(new URL('/enter', origin), { method: 'POST', headers: { origin }, body: hash.slice('#token='.length) });
-    const target = `ws://localhost:${port}/viewer?token=${await entered.text()}`;
+    const nonce = randomBytes(24).toString('base64url');
+    const challenge = await fetch(new URL('/challenge', origin), { method: 'POST', headers: { origin }, body: nonce });
+    const { nonce: theirs } = (await challenge.json()) as { nonce: string };
+    const text = ['notebridge-window-1', 'window', origin, nonce, theirs].join('\n');
+    const proof = createHmac('sha256', await entered.text())
+      .update(text)
+      .digest('base64url');
+    const target = `ws://localhost:${port}/viewer?ticket=${nonce}.${theirs}.${proof}`;
     const window = new WindowSocket(new WebSocket(target, ['notebridge-viewer'], { origin }));
     await window.first('hello');
     return window;

@@ -1,12 +1,13 @@
 import type { RelaySeam } from '../../relay/reach.js';
 import type { FolderAccess, RunPlace, SandboxMode } from '../../sandbox/spec.js';
-import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
+import type { Completions, ExecuteOptions, Execution, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
 import { toCodePoints, toCompletions, toEvaluated, toEvaluation, toInspection } from './code-help.js';
 import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
 import type { CommMessage, KernelComms, ShownListener } from './kernel-comms.js';
+import { createSandboxNotes, type Restriction } from './sandbox-notes.js';
 
 export interface JupyterKernelOptions extends QueueOptions {
   /** A Python that has jupyter_client, by absolute path. */
@@ -34,6 +35,8 @@ export interface JupyterKernelOptions extends QueueOptions {
   ours?: readonly string[] | undefined;
   /** The files and folders that this program runs or imports: `files: 'rw'` is refused where code could change them. */
   runs?: readonly RunPlace[] | undefined;
+  /** Called when a sandbox has kept code from something. */
+  onRestricted?: ((restriction: Restriction) => void) | undefined;
   /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
   programUrl?: URL | undefined;
 }
@@ -78,6 +81,19 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
 
   get layers(): readonly Layer[] | undefined {
     return this.#about.layers.length > 0 ? this.#about.layers : undefined;
+  }
+
+  override execute(source: string, options: ExecuteOptions): Promise<Execution> {
+    const { python, folder, files = 'ro', allowNet = [], onRestricted } = this.#options;
+    const note = createSandboxNotes({ python, folder, files, allowNet }, source);
+    const onOutput: ExecuteOptions['onOutput'] = (output, displayId) => {
+      // Which layer there is is known by now: it was looked at before the first cell.
+      if (!this.layers?.some(({ name, active }) => name === 'operating system' && active)) return options.onOutput(output, displayId);
+      const { outputs, restriction } = note(output);
+      for (const each of outputs) options.onOutput(each, displayId);
+      if (restriction) onRestricted?.(restriction);
+    };
+    return super.execute(source, { ...options, onOutput });
   }
 
   /** Callbacks of widgets run while no cell does. */

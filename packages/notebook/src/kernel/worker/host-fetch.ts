@@ -49,13 +49,11 @@ export function createNetworkPort(host: HostPort): object {
   return Object.freeze({
     canWait: host.canWait,
     begin: Object.freeze((text: string, data?: Uint8Array) => host.begin('network', `${text}`, data && new Uint8Array(data))),
-    /** The JSON of an answer; `i` for an interrupt, which stays; nothing if the time is over. */
-    wait: Object.freeze((id: number, ms: number) => {
-      const reply = host.wait(Number(id), Number(ms));
-      if (reply === undefined || reply === 'interrupted') return reply === undefined ? '' : 'i';
-      last = reply.data;
-      return JSON.stringify(reply.value);
-    }),
+    wait: Object.freeze((id: number, ms: number) =>
+      host.waitForText(Number(id), Number(ms), (data) => {
+        last = data;
+      }),
+    ),
     /** The bytes of the last answer. */
     data: Object.freeze(() => last),
     cancel: Object.freeze((id: number) => host.cancel('network', Number(id))),

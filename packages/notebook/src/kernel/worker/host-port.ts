@@ -47,6 +47,14 @@ export class HostPort {
     return command?.type === 'hostAnswer' ? toReply(command) : undefined;
   }
 
+  /** As `wait`, for Python: the JSON of an answer; `i` for an interrupt, which stays; nothing if the time is over. */
+  waitForText(id: number, ms: number, onData: (data: HostReply['data']) => void = () => {}): string {
+    const reply = this.wait(id, ms);
+    if (reply === undefined || reply === 'interrupted') return reply === undefined ? '' : 'i';
+    onData(reply.data);
+    return JSON.stringify(reply.value);
+  }
+
   /** The host still answers, perhaps as if nothing had been said. What it has opened for a call that nobody waits for is closed. */
   cancel(service: ServiceName, id: number): void {
     if (!this.#waiting.has(id)) this.#waiting.set(id, ({ value }) => this.release(service, value));

@@ -8,6 +8,7 @@ import { PlainAbortSignal } from './abort-signal.js';
 import { folderInside, mountFolder, type TellRefusal } from './folder-fs.js';
 import { createHostFetch, createNetworkPort } from './host-fetch.js';
 import type { HostPort } from './host-port.js';
+import { createInputPort } from './input-port.js';
 import { createJsGlobals, jsClasses } from './js-globals.js';
 import type { OutputPump } from './output-pump.js';
 import type { PythonTools } from './tool-port.js';
@@ -22,6 +23,7 @@ export interface PythonKernel extends PythonTools {
   complete(before: string): string;
   evaluate(expression: string): unknown;
   connect_network(port: object): void;
+  connect_input(port: object): void;
   connect_folder(path: string, refusal: TellRefusal): void;
 }
 
@@ -74,6 +76,7 @@ export async function loadPython(side: WorkerSide, command: StartCommand, joints
   joinInterrupts(pyodide, joints);
   const kernel = startKernel(importKernel(pyodide, files), joints);
   if (command.network) kernel.connect_network(createNetworkPort(joints.host));
+  if (joints.host.canWait) kernel.connect_input(createInputPort(joints.host));
   if (command.files && joints.host.canWait) kernel.connect_folder(folderInside, mountFolder(pyodide, joints.host));
   const version = pyodide.runPython('import sys; sys.version.split()[0]') as string;
   return { kernel, pyodide, version, hardened, slowStart };

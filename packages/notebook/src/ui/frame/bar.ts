@@ -4,6 +4,7 @@ import type { FileState } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
 import { button, el, hiddenText, setText } from '../dom.js';
 import { icon } from '../icons.js';
+import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
 import { visible } from '../visible.js';
 import { agentChips } from './agent-chips.js';
@@ -13,25 +14,39 @@ import { createKernelPicker, kernelLabel } from './kernel-picker.js';
 import { type MenuItem, menuButton } from './menu.js';
 import { toggleTheme } from './theme.js';
 
-const fileTexts: { readonly [kind in FileState['kind']]: string } = {
+type SavedState = FileState['kind'] | 'unsent' | 'ended';
+
+const savedTexts: { readonly [state in SavedState]: string } = {
   saved: 'Saved',
   saving: 'Saving…',
   unsaved: 'Unsaved changes',
   none: 'Not in a file',
   conflict: 'Changed elsewhere',
   failed: 'Not saved',
+  unsent: 'Not saved',
+  ended: 'Ended before it was saved',
 };
+
+/** Never `saved` while there is text that is not in the file. */
+function savedState({ file: { kind }, link }: Store, drafts: Drafts): SavedState {
+  const isThere = link.kind === 'open';
+  if (!drafts.isEmpty && kind !== 'none') return isThere && (kind === 'saved' || kind === 'saving') ? 'unsaved' : isThere ? kind : 'unsent';
+  // What the host could not put into the file before it ended stands in a file beside it.
+  if (link.kind === 'ended' && (kind === 'unsaved' || kind === 'saving')) return 'ended';
+  return !isThere && kind === 'saving' ? 'unsaved' : kind;
+}
 
 const kernelTexts: { readonly [state in KernelState]: string } = { starting: 'Starting', idle: 'Idle', busy: 'Busy', dead: 'Dead' };
 
 export interface BarParts {
+  drafts: Drafts;
   toggleChanges: () => void;
   /** What can be done with the whole notebook. */
   menu: () => readonly MenuItem[];
 }
 
 /** The bar at the top: the file, the kernel, who is here. */
-export function createBar(store: Store, commands: Commands, { toggleChanges, menu }: BarParts): HTMLElement {
+export function createBar(store: Store, commands: Commands, { drafts, toggleChanges, menu }: BarParts): HTMLElement {
   const title = el('h1', { class: 'title' });
   const saved = button({ class: 'save-state bare', title: 'Save now (Ctrl+S)', onclick: () => void commands.save() });
   const kernelName = el('span', { class: 'kernel-name' });
@@ -72,15 +87,15 @@ export function createBar(store: Store, commands: Commands, { toggleChanges, men
     setText(title, visible(store.title) || 'Notebook');
     document.title = `${visible(store.title) || 'Notebook'} – Notebridge`;
   });
-  store.follow(['reset', 'file', 'link'], () => {
-    // What the host could not put into the file before it ended stands in a file beside it.
-    const isLost = store.link.kind === 'ended' && (store.file.kind === 'unsaved' || store.file.kind === 'saving');
-    const text = isLost ? 'Ended before it was saved' : fileTexts[store.file.kind];
+  const showSaved = () => {
+    const state = savedState(store, drafts);
+    const text = savedTexts[state];
     // Its first word is enough where there is no room, and it comes and goes while a cell runs.
-    const isLong = !isLost && store.file.kind === 'unsaved';
-    saved.replaceChildren(...(isLong ? ['Unsaved', el('span', { class: 'wide' }, ' changes')] : [text]));
-    saved.dataset.state = store.file.kind;
-  });
+    saved.replaceChildren(...(state === 'unsaved' ? ['Unsaved', el('span', { class: 'wide' }, ' changes')] : [text]));
+    saved.dataset.state = state;
+  };
+  store.follow(['reset', 'file', 'link'], showSaved);
+  drafts.on(({ type }) => type === 'pending' && showSaved());
   const titles = new Map([runAll, interrupt, restart, saved, readOnly].map((each) => [each, each.title]));
   store.follow(['reset', 'link'], () => {
     const { offReason } = store;

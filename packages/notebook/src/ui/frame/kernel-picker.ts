@@ -1,11 +1,12 @@
-import type { KernelOffer } from '../../kernels/kernel-choice.js';
+import type { KernelChoice, KernelOffer } from '../../kernels/kernel-choice.js';
 import type { KernelAsks, KernelList } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
 import { button, el, hiddenText } from '../dom.js';
 import { icon } from '../icons.js';
+import { quoted } from '../names.js';
 import type { Store } from '../state/store.js';
 import { visible } from '../visible.js';
-import type { Banners } from './banners.js';
+import type { Banner, Banners } from './banners.js';
 import { confirm, openDialog } from './dialogs.js';
 
 /** The kernel as people know it: `Python 3.14.2 (Pyodide)`. */
@@ -33,7 +34,8 @@ export function createKernelPicker(store: Store, commands: Commands, content: HT
 /** What the person has to answer or know before the right kernel runs. */
 export function followKernelChoice(store: Store, banners: Banners, commands: Commands): void {
   store.follow(['reset', 'choice'], () => {
-    const { proposal = null, notice = null } = store.choice ?? {};
+    const { proposal = null, notice = null, mayAllow = null } = store.choice ?? {};
+    banners.set('kernel-allow', mayAllow === null ? undefined : allowBanner(mayAllow, commands));
     const folder = proposal?.folder ?? '';
     const use = async () => {
       if (await mayLoseVariables('Switch the kernel?', store)) await commands.ask({ do: 'trustFolder', yes: true, folder });
@@ -45,6 +47,21 @@ export function followKernelChoice(store: Store, banners: Banners, commands: Com
     banners.set('kernel-proposal', proposal ? { kind: 'info', text: proposal.question, actions } : undefined);
     banners.set('kernel-notice', notice === null ? undefined : { kind: 'info', text: notice, closes: true });
   });
+}
+
+/** What code was kept from. The person need not hurry: it is in no dialog, and takes the keyboard from nothing. */
+function allowBanner({ kind, what }: NonNullable<KernelChoice['mayAllow']>, commands: Commands): Banner {
+  const answer = (yes: boolean) => () => void commands.ask({ do: 'allow', what, yes });
+  const tried = kind === 'write' ? `write into the folder ${quoted(what, 300)}` : `reach the server ${quoted(what, 300)}`;
+  return {
+    kind: 'info',
+    text: `Code tried to ${tried}, and its sandbox does not let it. Allowing it restarts the kernel: all variables are lost.`,
+    isVisible: true,
+    actions: [
+      { text: kind === 'write' ? 'Allow writing there' : 'Allow this server', act: answer(true) },
+      { text: 'Not now', act: answer(false) },
+    ],
+  };
 }
 
 function showKernels(store: Store, commands: Commands): void {

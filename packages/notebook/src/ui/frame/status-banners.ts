@@ -1,52 +1,18 @@
 import type { Commands } from '../commands.js';
-import type { HostConnection } from '../link/connection.js';
-import { newLinkAdvice } from '../link/token.js';
-import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
-import type { Banner, Banners } from './banners.js';
-
-export interface StatusBannersOptions {
-  store: Store;
-  banners: Banners;
-  commands: Commands;
-  connection: HostConnection;
-  drafts: Drafts;
-}
+import type { Banner } from './banners.js';
+import { type StatusBannersOptions, startLinkBanner } from './link-banner.js';
 
 const found = { changed: 'was changed by another program', removed: 'was removed', invalid: 'is no notebook any more' } as const;
 
 /** Connection, file and kernel: what a person has to know or decide before the work can go on. */
-export function startStatusBanners({ store, banners, commands, connection, drafts }: StatusBannersOptions): void {
-  store.follow(['reset', 'link'], () => banners.set('link', linkBanner()));
-  // Of a host that has ended nothing can be asked for.
-  const unlessEnded = (banner: Banner | undefined) => (store.link.kind === 'ended' ? undefined : banner);
-  store.follow(['reset', 'file', 'link'], () => banners.set('file', unlessEnded(fileBanner(store, commands))));
-  store.follow(['reset', 'kernel', 'link'], () => banners.set('kernel', unlessEnded(kernelBanner(store, commands))));
-
-  function linkBanner(): Banner | undefined {
-    const { link } = store;
-    // A new attempt looks like the pause before it: a banner that comes and goes every second helps nobody.
-    if (link.kind === 'open' || (link.kind === 'connecting' && store.title === '')) return undefined;
-    const actions = [{ text: 'Try now', act: () => connection.open() }];
-    if (link.kind === 'ended') {
-      const lost = drafts.isEmpty ? '' : ' What you typed last was not sent, and is kept in this window.';
-      const text = `The notebook was closed, and Notebridge does not serve it any more. What you see is its last state.${fateOf(store)}${lost}`;
-      return { kind: 'warning', text, actions };
-    }
-    if (link.kind === 'lost' && !link.wasOpen) {
-      const text = `The notebook cannot be reached. If Notebridge is still running, this window may be of one that ended. ${newLinkAdvice}`;
-      return { kind: 'error', text, actions };
-    }
-    const kept = drafts.isEmpty ? '' : ' What you typed is kept here and sent then.';
-    return { kind: 'warning', text: `The connection to the notebook is lost; trying again.${kept}`, actions };
-  }
-}
-
-/** What has become of the changes, as far as the host could say before it ended. */
-function fateOf({ file, title }: Store): string {
-  if (file.kind === 'saved') return ` It is saved in ${title}.`;
-  if (file.kind === 'none') return ' It was in no file, so it is gone when you close this window.';
-  return ` Not all of it was saved in ${title} then; as it ended, Notebridge wrote the rest into it, or into a file "….unsaved-…" beside it.`;
+export function startStatusBanners(options: StatusBannersOptions): void {
+  const { store, banners, commands } = options;
+  startLinkBanner(options);
+  // Nothing can be asked of a host that is not there.
+  const whileThere = (banner: Banner | undefined) => (store.link.kind === 'open' ? banner : undefined);
+  store.follow(['reset', 'file', 'link'], () => banners.set('file', whileThere(fileBanner(store, commands))));
+  store.follow(['reset', 'kernel', 'link'], () => banners.set('kernel', whileThere(kernelBanner(store, commands))));
 }
 
 function fileBanner({ file, title }: Store, commands: Commands): Banner | undefined {

@@ -1,16 +1,24 @@
 import { CodedError } from '../../model/errors.js';
 import type { HostMessage, ViewerAction, ViewerMessage } from '../../viewer/protocol.js';
+import { takeTicket } from './take-ticket.js';
+import { viewerUrl } from './token.js';
 
 export type LinkState =
   | { readonly kind: 'connecting' | 'open' }
-  /** The host said that it closes. It does not come back, so nothing is tried again unless a person asks for it. */
+  /** The host said that it closes. */
   | { readonly kind: 'ended' }
-  /** `wasOpen`: false if no connection ever came about, which a wrong token looks like too. */
-  | { readonly kind: 'lost'; readonly retryAtMs: number; readonly wasOpen: boolean };
+  /** Another program has the host's port now. */
+  | { readonly kind: 'foreign' }
+  /** `wasOpen`: false if no connection ever came about. */
+  | { readonly kind: 'lost'; readonly wasOpen: boolean };
 
 export interface HostConnectionOptions {
-  url: string;
+  /** The windows' key. It is never sent. */
+  key: string;
+  /** It draws pictures for agents, and no person looks at it. Default false. */
+  isUnseen?: boolean;
   onMessage: (message: HostMessage) => void;
+  /** Called when the state has become another one. */
   onState: (state: LinkState) => void;
 }
 
@@ -29,7 +37,10 @@ interface Waiting {
   reject: (error: RequestFailed) => void;
 }
 
-/** One WebSocket to the host, opened anew with growing pauses whenever it is lost. Nothing is sent twice. */
+/**
+ * One WebSocket to the host, opened anew with growing pauses whenever it is lost, also after the host has ended: the next program that opens the
+ * notebook is found where this one was. Nothing is sent twice.
+ */
 export class HostConnection {
   readonly #options: HostConnectionOptions;
   readonly #waiting = new Map<number, Waiting>();
@@ -40,6 +51,9 @@ export class HostConnection {
   #isInitialized = false;
   #wasOpen = false;
   #hasEnded = false;
+  /** Counts attempts: what an earlier one still brings is of no use. */
+  #turn = 0;
+  #state: LinkState = { kind: 'connecting' };
 
   constructor(options: HostConnectionOptions) {
     this.#options = options;
@@ -55,16 +69,9 @@ export class HostConnection {
 
   open(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#drop();
-    this.#options.onState({ kind: 'connecting' });
-    const socket = new WebSocket(this.#options.url, 'notebridge-viewer');
-    this.#socket = socket;
-    socket.addEventListener('message', ({ data }) => {
-      if (this.#socket === socket) this.#receive(JSON.parse(String(data)) as HostMessage);
-    });
-    socket.addEventListener('close', ({ code }) => {
-      if (this.#socket === socket) this.#lose(code === endedCode);
-    });
+    void this.#dial(++this.#turn);
   }
 
   request(action: ViewerAction): Promise<unknown> {
@@ -77,6 +84,20 @@ export class HostConnection {
     });
   }
 
+  async #dial(turn: number): Promise<void> {
+    const entry = await takeTicket(this.#options.key);
+    if (turn !== this.#turn) return;
+    if ('fault' in entry) return this.#lose({ isForeign: entry.fault === 'foreign' });
+    const socket = new WebSocket(viewerUrl(entry.ticket, this.#options), 'notebridge-viewer');
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => {
+      if (this.#socket === socket) this.#receive(JSON.parse(String(data)) as HostMessage);
+    });
+    socket.addEventListener('close', ({ code }) => {
+      if (this.#socket === socket) this.#lose({ hasEnded: code === endedCode });
+    });
+  }
+
   #receive(message: HostMessage): void {
     if (message.type === 'done' || message.type === 'failed') return this.#settle(message);
     this.#options.onMessage(message);
@@ -85,7 +106,7 @@ export class HostConnection {
     this.#hasEnded = false;
     this.#wasOpen = true;
     this.#attempts = 0;
-    this.#options.onState({ kind: 'open' });
+    this.#setState({ kind: 'open' });
   }
 
   #settle(answer: Extract<HostMessage, { type: 'done' | 'failed' }>): void {
@@ -95,14 +116,19 @@ export class HostConnection {
     else waiting?.reject(new RequestFailed(answer.code, answer.message));
   }
 
-  #lose(hasEnded: boolean): void {
+  #lose({ hasEnded = false, isForeign = false }): void {
     this.#drop();
-    // A new try after the host has ended finds nobody: it stays ended.
     this.#hasEnded ||= hasEnded;
-    if (this.#hasEnded) return this.#options.onState({ kind: 'ended' });
     const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#attempts++) * (0.8 + Math.random() * 0.4);
     this.#timer = setTimeout(() => this.open(), delayMs);
-    this.#options.onState({ kind: 'lost', retryAtMs: Date.now() + delayMs, wasOpen: this.#wasOpen });
+    if (isForeign) this.#setState({ kind: 'foreign' });
+    else this.#setState(this.#hasEnded ? { kind: 'ended' } : { kind: 'lost', wasOpen: this.#wasOpen });
+  }
+
+  #setState(state: LinkState): void {
+    const isSame = this.#state.kind === state.kind;
+    this.#state = state;
+    if (!isSame) this.#options.onState(state);
   }
 
   #drop(): void {
@@ -116,7 +142,7 @@ export class HostConnection {
   }
 
   #hurry(): void {
-    if (!this.#socket && !this.#hasEnded) this.open();
+    if (this.#timer !== undefined) this.open();
   }
 }
 

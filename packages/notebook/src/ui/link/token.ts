@@ -1,29 +1,29 @@
-const storageKey = 'notebridge-token';
+const storageKey = 'notebridge-key';
 
 /** Each link opens one window, once: where the next one comes from. */
 export const newLinkAdvice =
   'For a new link, ask your agent to open the notebook window, or press Enter in the terminal in which Notebridge runs.';
 
-/** `missing`: there is no token here. The others are why the address gave none. */
+/** `missing`: there is no key here. The others are why the address gave none. */
 export type EntryFault = 'missing' | 'used' | 'expired' | 'unknown' | 'other_user' | 'unreachable';
 
 /**
- * The token that opens the notebook. The address brings a one-time token in its fragment, which is removed from it at once and exchanged
- * for the one that this tab keeps for reloads: what stays in the browser's history opens nothing.
+ * The key by which this tab and the notebook's host know each other. The address brings a one-time token in its fragment, which is removed from
+ * it at once and exchanged for the key, which this tab keeps: what stays in the browser's history opens nothing.
  */
-export async function takeToken(): Promise<{ token: string } | { fault: EntryFault }> {
+export async function takeKey(): Promise<{ key: string } | { fault: EntryFault }> {
   const code = codeInAddress();
   const kept = sessionStorage.getItem(storageKey);
-  if (code === null) return kept === null ? { fault: 'missing' } : { token: kept };
+  if (code === null) return kept === null ? { fault: 'missing' } : { key: kept };
   history.replaceState(history.state, '', location.pathname + location.search);
   const entered = await exchange(code);
   // A tab that is in already may have been sent back to the address that opened it.
-  if ('fault' in entered && kept !== null) return { token: kept };
+  if ('fault' in entered && kept !== null) return { key: kept };
   return entered;
 }
 
 /** By a code that a person reads in a terminal, and types. */
-export function enterTyped(code: string): Promise<{ token: string } | { fault: EntryFault }> {
+export function enterTyped(code: string): Promise<{ key: string } | { fault: EntryFault }> {
   return exchange(code.trim());
 }
 
@@ -35,23 +35,23 @@ function codeInAddress(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get('token');
 }
 
-async function exchange(code: string): Promise<{ token: string } | { fault: EntryFault }> {
+async function exchange(code: string): Promise<{ key: string } | { fault: EntryFault }> {
   try {
     const answer = await fetch('enter', { method: 'POST', body: code, cache: 'no-store' });
     const text = await answer.text();
     if (!answer.ok) return { fault: text === 'used' || text === 'expired' || text === 'other_user' ? text : 'unknown' };
     sessionStorage.setItem(storageKey, text);
-    return { token: text };
+    return { key: text };
   } catch {
     return { fault: 'unreachable' };
   }
 }
 
 /** `isUnseen`: the window draws pictures for agents, and no person looks at it. */
-export function viewerUrl(token: string, { isUnseen = false } = {}): string {
+export function viewerUrl(ticket: string, { isUnseen = false } = {}): string {
   const url = new URL('/viewer', location.href);
   url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
-  url.searchParams.set('token', token);
+  url.searchParams.set('ticket', ticket);
   if (isUnseen) url.searchParams.set('unseen', '');
   return url.href;
 }

@@ -30,7 +30,9 @@ export type DraftEvent =
   | { readonly type: 'clash'; readonly cellId: string; readonly clash: Clash | undefined }
   /** The cell is gone, and with it its place; the text is not. */
   | { readonly type: 'orphan'; readonly cellId: string; readonly text: string; readonly by: Actor | undefined }
-  | { readonly type: 'refused'; readonly cellId: string; readonly message: string };
+  | { readonly type: 'refused'; readonly cellId: string; readonly message: string }
+  /** There is text, or other text, that the host does not have, or no more of it. */
+  | { readonly type: 'pending' };
 
 export interface DraftsOptions {
   document: () => NotebookDocument;
@@ -38,16 +40,21 @@ export interface DraftsOptions {
   update: (cellId: string, source: string, expectedRev: number) => Promise<unknown>;
 }
 
-/** A draft as it survives a reload. */
-export type SavedDraft = Pick<Draft, 'base' | 'text'> & { readonly cellId: string };
+/** A draft as it survives a reload. `inFile`: what the file has, if that is not `base`. */
+export type SavedDraft = Pick<Draft, 'base' | 'text'> & { readonly cellId: string; readonly inFile?: string | undefined };
 
 const delayMs = 250;
 const somebody: Actor = { kind: 'person', name: 'Somebody' };
 
-/** Keeps the texts of person and others apart until they are one again. A cell without a draft shows the document's source. */
+/**
+ * Keeps the texts of person and others apart until they are one again. A cell without a draft shows the document's source. What the host has but
+ * the file does not is kept too: a host that is killed takes it along.
+ */
 export class Drafts {
   readonly #options: DraftsOptions;
   readonly #drafts = new Map<string, Draft>();
+  /** Texts of this person that the host has and the file does not, each with the one that the file has. */
+  readonly #unsaved = new Map<string, { inFile: string; text: string }>();
   readonly #listeners = new Listeners<DraftEvent>();
 
   constructor(options: DraftsOptions) {
@@ -79,8 +86,8 @@ export class Drafts {
     const cell = this.#options.document().find(cellId);
     if (!cell) return;
     const draft = this.#drafts.get(cellId) ?? newDraft(cell);
-    this.#drafts.set(cellId, draft);
     draft.text = text;
+    this.#keep(cellId, draft);
     this.#schedule(cellId, draft);
   }
 
@@ -107,6 +114,7 @@ export class Drafts {
   changed(before: Cell | undefined, after: Cell | undefined, by: Actor | undefined): void {
     const cellId = (after ?? before)?.id;
     const draft = cellId === undefined ? undefined : this.#drafts.get(cellId);
+    if (!after && cellId !== undefined) this.#unsaved.delete(cellId);
     if (cellId === undefined || !draft) return;
     if (!after) return this.#orphan(cellId, draft, by);
     if (draft.clash ? after.source === draft.clash.theirs : after.source === draft.base) return;
@@ -114,8 +122,9 @@ export class Drafts {
     else this.#merge(cellId, draft, after.source, by ?? somebody);
   }
 
-  /** After a new hello: the document is another object, and anything may have happened in between. */
-  rebase(): void {
+  /** After a new hello: the document is another object, and anything may have happened in between. `isSameHost`: it is the host of before. */
+  rebase(isSameHost: boolean): void {
+    if (!isSameHost) this.#bringBackUnsaved();
     for (const cellId of [...this.#drafts.keys()]) {
       const cell = this.#options.document().find(cellId);
       if (cell) this.changed(undefined, cell, cell.changedBy);
@@ -123,6 +132,11 @@ export class Drafts {
       if (!cell && draft) this.#orphan(cellId, draft, undefined);
       else if (draft) this.#schedule(cellId, draft);
     }
+  }
+
+  /** The file has all that the host has. */
+  saved(): void {
+    this.#unsaved.clear();
   }
 
   resolve(cellId: string, keep: 'mine' | 'theirs'): void {
@@ -137,13 +151,33 @@ export class Drafts {
   }
 
   save(): SavedDraft[] {
-    return [...this.#drafts].map(([cellId, { base, text }]) => ({ cellId, base, text }));
+    const unsaved = [...this.#unsaved].map(([cellId, { inFile, text }]) => ({ cellId, base: text, text, inFile }));
+    const drafts = [...this.#drafts].map(([cellId, { base, text }]) => ({ cellId, base, text, inFile: this.#unsaved.get(cellId)?.inFile }));
+    return [...unsaved.filter(({ cellId }) => !this.#drafts.has(cellId)), ...drafts];
   }
 
-  restore(saved: readonly SavedDraft[]): void {
-    for (const { cellId, ...kept } of saved)
-      this.#drafts.set(cellId, { ...kept, sent: undefined, flight: undefined, timer: undefined, clash: undefined });
-    this.rebase();
+  restore(saved: readonly SavedDraft[], isSameHost: boolean): void {
+    for (const { cellId, base, text, inFile } of saved) {
+      if (inFile !== undefined) this.#unsaved.set(cellId, { inFile, text: base });
+      if (text !== base) this.#keep(cellId, { base, text, sent: undefined, flight: undefined, timer: undefined, clash: undefined });
+    }
+    this.rebase(isSameHost);
+  }
+
+  /** The host that had them was killed before it saved them: to the next one they are as if just typed. */
+  #bringBackUnsaved(): void {
+    const unsaved = [...this.#unsaved];
+    this.#unsaved.clear();
+    for (const [cellId, { inFile, text }] of unsaved) {
+      const draft = this.#drafts.get(cellId);
+      if (draft) draft.base = inFile;
+      else this.#keep(cellId, { base: inFile, text, sent: undefined, flight: undefined, timer: undefined, clash: undefined });
+    }
+  }
+
+  #keep(cellId: string, draft: Draft): void {
+    this.#drafts.set(cellId, draft);
+    this.#listeners.emit({ type: 'pending' });
   }
 
   #schedule(cellId: string, draft: Draft): void {
@@ -183,6 +217,7 @@ export class Drafts {
 
   /** The host has this text of ours. */
   #settle(cellId: string, draft: Draft, text: string): void {
+    this.#unsaved.set(cellId, { inFile: this.#unsaved.get(cellId)?.inFile ?? draft.base, text });
     draft.base = text;
     draft.sent = undefined;
     if (draft.clash) this.#listeners.emit({ type: 'clash', cellId, clash: undefined });
@@ -216,7 +251,9 @@ export class Drafts {
 
   #forget(cellId: string, draft: Draft): void {
     clearTimeout(draft.timer);
-    if (this.#drafts.get(cellId) === draft) this.#drafts.delete(cellId);
+    if (this.#drafts.get(cellId) !== draft) return;
+    this.#drafts.delete(cellId);
+    if (this.isEmpty) this.#listeners.emit({ type: 'pending' });
   }
 }
 

@@ -36,6 +36,10 @@ export class Store {
   lease: LeaseState | null = null;
   tools: ToolAccess | null = null;
   file: FileState = { kind: 'saved' };
+  /** Of the notebook's file; null: it has none. */
+  path: string | null = null;
+  /** Which opening of the notebook this is. Empty before the first hello. */
+  life = '';
   isReadOnly = false;
   /** The name under which this window acts. */
   you = '';
@@ -114,12 +118,12 @@ export class Store {
   }
 
   #reset(hello: Hello): void {
-    const { document, title, kernel, choice, running, queued, questions, journal, agents, tools, file, readOnly, you, durations, now } =
-      hello;
+    const { document, title, kernel, choice, running, queued, questions, journal, agents, tools, file, readOnly, durations, now } = hello;
+    const { you, path, life } = hello;
     this.lease = hello.lease ?? null;
     this.document = createReplica(document);
     this.document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
-    Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly, you });
+    Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly, you, path, life });
     // By the clock of this window, which may be another one.
     const late = Date.now() - now;
     this.running = running ? { ...running, startedAt: (running.startedAt ?? now) + late } : undefined;

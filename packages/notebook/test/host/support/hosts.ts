@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { createNotebookHost, type NotebookHost, type NotebookHostOptions } from '../../../src/host/notebook-host.js';
+import { createNotebookHost, type NotebookHost } from '../../../src/host/notebook-host.js';
+import type { NotebookHostOptions } from '../../../src/host/notebook-host-options.js';
 import { TinyKernel } from '../../fixtures/tiny-kernel.js';
 import { quick } from './stores.js';
 

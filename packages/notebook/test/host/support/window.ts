@@ -1,17 +1,21 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { createReplica, type NotebookDocument } from '../../../src/model/document.js';
 import type { Hello, HostMessage, ViewerAction } from '../../../src/viewer/protocol.js';
+import { type ChallengeAnswer, challengePath, proofText } from '../../../src/viewer/window-proof.js';
 import { until } from './until.js';
 
 type Failed = Extract<HostMessage, { type: 'failed' }>;
 
 export interface WindowOptions {
-  token?: string | undefined;
+  /** Default: one for the key that the address gives. */
+  ticket?: string | undefined;
   origin?: string | undefined;
   headers?: Record<string, string>;
   protocols?: string[];
   path?: string;
   address?: string;
+  autoPong?: boolean;
 }
 
 /** A window as a browser's page would be one: a socket and a replica. */
@@ -89,7 +93,7 @@ export async function refusalOf(url: string, options: WindowOptions = {}): Promi
   });
 }
 
-/** The windows' token, for the one of an address. */
+/** The windows' key, for the token of an address. */
 export async function enter(url: string): Promise<{ status: number; text: string }> {
   const { hash, origin } = new URL(url);
   const body = hash.slice('#token='.length);
@@ -97,16 +101,35 @@ export async function enter(url: string): Promise<{ status: number; text: string
   return { status: answer.status, text: await answer.text() };
 }
 
+/** What the host answers to a window's nonce. */
+export async function challenge(origin: string, nonce = randomBytes(24).toString('base64url')) {
+  const answer = await fetch(new URL(challengePath, origin), { method: 'POST', headers: { origin }, body: nonce });
+  const { nonce: theirs, proof } = (await answer.json()) as ChallengeAnswer;
+  return { nonces: [nonce, theirs] as const, proof };
+}
+
+/** What opens one socket of a page of this origin, for who knows the key. */
+export async function ticketFor(origin: string, key: string): Promise<string> {
+  const { nonces } = await challenge(origin);
+  return [...nonces, sign(key, proofText({ side: 'window', origin, nonces }))].join('.');
+}
+
+export function sign(key: string, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}
+
 /** `url` is that of the host, with its fragment. */
 export async function dial(url: string, options: WindowOptions = {}): Promise<WebSocket> {
   const { port, origin } = new URL(url);
-  const token = 'token' in options ? options.token : (await enter(url)).text;
   const path = options.path ?? '/viewer';
   const address = options.address ?? 'localhost';
-  const target = `ws://${address}:${port}${path}${token === undefined ? '' : `?token=${token}`}`;
-  const given = 'origin' in options ? options.origin : origin.replace('localhost', address);
+  const own = origin.replace('localhost', address);
+  const ticket = 'ticket' in options ? options.ticket : await ticketFor(own, (await enter(url)).text);
+  const target = `ws://${address}:${port}${path}${ticket === undefined ? '' : `?ticket=${ticket}`}`;
+  const given = 'origin' in options ? options.origin : own;
   return new WebSocket(target, options.protocols ?? ['notebridge-viewer'], {
     headers: options.headers ?? {},
+    autoPong: options.autoPong ?? true,
     ...(given === undefined ? {} : { origin: given }),
   });
 }

@@ -6,11 +6,12 @@ import { EntryGate } from '@notebridge/kit/entry-gate';
 import { silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { answerEntry } from '../../../src/host/entry-door.js';
+import { answerChallenge, answerEntry, entryPath } from '../../../src/host/entry-door.js';
 import { OutputTrust } from '../../../src/host/output-trust.js';
 import { sandboxedHeaders, sandboxedPath } from '../../../src/host/sandboxed-page.js';
 import { createActions } from '../../../src/host/viewer-actions.js';
 import { parseViewerMessage } from '../../../src/host/viewer-request.js';
+import { WindowTickets } from '../../../src/host/window-tickets.js';
 import { WidgetTraffic } from '../../../src/host/window-widgets.js';
 import type { CellContent } from '../../../src/model/cell.js';
 import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
@@ -37,7 +38,7 @@ export interface TestHostOptions {
   outputsTrusted?: boolean;
 }
 
-const token = 'a-token-of-the-test';
+const key = 'a-key-of-the-test';
 const types: { readonly [extension: string]: string } = {
   '.js': 'text/javascript',
   '.css': 'text/css',
@@ -82,14 +83,23 @@ export class TestHost {
   readonly #title: string;
   readonly #trust: OutputTrust;
   readonly #gate = new EntryGate();
-  readonly #server = createServer((request, response) =>
-    request.method === 'POST'
-      ? void answerEntry(request, response, { gate: this.#gate, token, origins: new Set(), later: (answer) => answer(), onRefused() {} })
-      : void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
-          response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
-          response.end(body);
-        }),
-  );
+  readonly #tickets = new WindowTickets(key);
+  readonly #server = createServer((request, response) => {
+    const door = {
+      gate: this.#gate,
+      key,
+      tickets: this.#tickets,
+      origins: new Set<string>(),
+      later: (answer: () => void) => answer(),
+      onRefused() {},
+    };
+    if (request.method === 'POST' && this.isRefusing) return void response.destroy();
+    if (request.method === 'POST') return void (request.url === entryPath ? answerEntry : answerChallenge)(request, response, door);
+    void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
+      response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
+      response.end(body);
+    });
+  });
   readonly #sockets = new WebSocketServer({ noServer: true });
 
   constructor({ cells, title = 'analysis.ipynb', agents = [], lease, tools, scenes = {}, outputsTrusted = false }: TestHostOptions) {
@@ -123,7 +133,9 @@ export class TestHost {
     this.session.journal.onChange((journal) => this.#tellAll({ type: 'journal', journal }));
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) => {
       const url = new URL(request.url ?? '/', 'http://host');
-      if (this.isRefusing || url.pathname !== '/viewer' || url.searchParams.get('token') !== token) return void socket.destroy();
+      const ticket = url.searchParams.get('ticket') ?? '';
+      const isIn = url.pathname === '/viewer' && this.#tickets.redeem(ticket, request.headers.origin ?? '');
+      if (this.isRefusing || !isIn) return void socket.destroy();
       this.#sockets.handleUpgrade(request, socket, head, (window) => this.#performHandshake(window));
     });
   }
@@ -222,6 +234,8 @@ export class TestHost {
       lease: this.lease,
       tools: this.tools,
       file: this.file,
+      path: null,
+      life: 'the only one',
       readOnly: session.readOnly,
       you: by.name,
       durations: session.durations,

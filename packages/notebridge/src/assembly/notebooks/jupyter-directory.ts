@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { LabWorkspace } from '@notebridge/notebook/lab';
 import { BridgeError } from '../../core/errors.js';
@@ -43,17 +43,36 @@ export class JupyterDirectory implements NotebookDirectory {
   /** What neither is open nor on the server may be a file of the agent's folder. */
   async find(named: { text: string; create: boolean }, list: NotebookList): Promise<NotebookReference> {
     const { text, create } = named;
-    const isOpen = list.entries.some(({ id, location }) => id === text || location === text);
-    if (isOpen || !isOfServer(text)) return this.#all.find(named, list);
+    if (list.entries.some(({ id, location }) => id === text || location === text)) return this.#all.find(named, list);
+    if (!isOfServer(text)) return this.#besideServer(await this.#all.find(named, list), create);
     try {
-      const { baseUrl: where, path: notebook } = await this.#options.workspace.find(text, { create });
-      this.#servers.add(where);
-      return { kind: 'jupyter', where, notebook };
+      return this.#ofServer(await this.#options.workspace.find(text, { create }));
     } catch (error) {
       const elsewhere = create ? undefined : await this.#all.find(named, list).catch(() => undefined);
-      if (elsewhere !== undefined) return elsewhere;
+      // Of the server itself: a notebook that it does not have may be elsewhere.
+      const isMissing = isJsonObject(error) && error.code === 'no_notebook';
+      if (elsewhere !== undefined && (isMissing || elsewhere.kind !== 'built-in')) return this.#besideServer(elsewhere, create);
       throw new BridgeError('bad_notebook', messageOf(error), { cause: error });
     }
+  }
+
+  /**
+   * A file is opened in our own notebook where no server has it below its folder. Whoever chose Jupyter means its kernel, so where no server runs
+   * or answers, that is said, and nothing is opened in its place.
+   */
+  async #besideServer(reference: NotebookReference, create: boolean): Promise<NotebookReference> {
+    if (reference.kind !== 'built-in' || reference.file === undefined) return reference;
+    try {
+      const found = await this.#options.workspace.findFile(reference.file, { create });
+      return found === undefined ? reference : this.#ofServer(found);
+    } catch (error) {
+      throw new BridgeError('bad_notebook', messageOf(error), { cause: error });
+    }
+  }
+
+  #ofServer({ baseUrl: where, path: notebook }: { baseUrl: string; path: string }): NotebookReference {
+    this.#servers.add(where);
+    return { kind: 'jupyter', where, notebook };
   }
 
   linkTo(reference: NotebookReference): NotebookLink {

@@ -49,7 +49,7 @@ export async function openBuiltIn(
   if (file !== undefined) assertNotebookName(file);
   const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
-  const { cellIdsIn, createNotebookHost, trustedOutputsIn } = await loadNotebook(stateDir);
+  const { cellIdsIn, createNotebookHost, trustedOutputsIn, windowSeatsIn } = await loadNotebook(stateDir);
   const host = createNotebookHost({
     file,
     isRealFile,
@@ -69,6 +69,7 @@ export async function openBuiltIn(
     tools,
     cellIds: cellIdsIn(join(stateDir, 'cell-ids')),
     trustedOutputs: trustedOutputsIn(join(stateDir, 'trusted-outputs.json')),
+    seats: windowSeatsIn(join(stateDir, 'windows')),
     onSecret: (secret) => redactor.add(secret),
     typedCodes: acceptTypedCodes(stateDir),
     onRefused: (reason, remoteAddress) => onRefused({ door: 'window', reason, remoteAddress }),

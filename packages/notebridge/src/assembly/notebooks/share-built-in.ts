@@ -37,8 +37,13 @@ export function toShared(
   const target: JoinTarget = {
     provider,
     address: toAddress(file),
-    terms,
+    // With what a person has allowed since: who insists on less is not let in.
+    get terms() {
+      const { files, allowNet } = host.reach ?? terms;
+      return { ...terms, allowNet, ...(files === undefined ? {} : { files }) };
+    },
     describe: () => describeBuiltIn(host, file),
+    isUsing: (kernel) => host.isUsing(kernel),
     window: { newUrl: (lifeMs) => host.newUrl(lifeMs), writeAddress },
     save: () => host.save(),
     showAgents: (source, agents) => roster.show(source, agents),

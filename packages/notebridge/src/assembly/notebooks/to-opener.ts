@@ -16,9 +16,9 @@ export function toNotebookOpener(notebook: string | OpenNotebook): OpenNotebook 
   if (notebook === 'local') return withOutputs((setup) => openHeld(setup, { file: undefined }));
   if (notebook === 'jupyter' || notebook.startsWith('jupyter='))
     return withOutputs((setup) => openJupyterHeld(setup, notebook.slice('jupyter='.length)));
-  if (notebook.endsWith('.ipynb') && !URL.canParse(notebook)) return withOutputs((setup) => openHeld(setup, { file: notebook }));
   const colabUrl = findColabUrl(notebook);
   if (colabUrl !== undefined) return (setup) => openPage(setup, colabUrl);
+  if (notebook.endsWith('.ipynb') && !URL.canParse(notebook)) return withOutputs((setup) => openHeld(setup, { file: notebook }));
   throw new BridgeError('bad_usage', `--notebook "${withoutToken(notebook)}" cannot be used: ${adviceOn(notebook)}`);
 }
 

@@ -76,7 +76,7 @@ export class UserNotebooks implements NotebookDirectory {
     if (text === 'local') return { kind: 'built-in' };
     if (/^nb(\d+|-[0-9a-f]+)$/.test(text)) throw notOpen(text, { entries, silent });
     const reference =
-      URL.canParse(text) && !/^[a-z]:[\\/]/i.test(text)
+      findColabUrl(text) !== undefined || (URL.canParse(text) && !/^[a-z]:[\\/]/i.test(text))
         ? await toRemote(text, { create, env: this.#options.env })
         : this.#toFile(text, create);
     const locations = await this.#locationsOf(reference, entries);

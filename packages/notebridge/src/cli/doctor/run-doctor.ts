@@ -10,6 +10,7 @@ import { checkBroker } from './check-broker.js';
 import { checkCluster } from './check-cluster.js';
 import { checkConfig } from './check-config.js';
 import { checkHub, checkPort, findOwnHub } from './check-hub.js';
+import { checkJupyter } from './check-jupyter.js';
 import { checkOwnPython } from './check-kernels.js';
 import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
 import type { ClusterSeen } from './check-one-server.js';
@@ -71,6 +72,7 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
   await look('the sandbox', () => checkSandbox(sandbox));
   if (options.kernel) await look('the built-in notebook', () => checkKernel(sandbox));
   await look('the kernels', async () => [await checkOwnPython()]);
+  await look('Jupyter servers', checkJupyter);
   const count = config?.servers.length ?? 0;
   if (config !== undefined && count > 0)
     await look(`${count} servers`, () => checkServers(config, { redactor, cluster: { isNamed: cluster !== undefined, hubs } }));

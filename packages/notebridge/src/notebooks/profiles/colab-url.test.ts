@@ -27,6 +27,10 @@ describe('toColabUrl', () => {
     [`https://gist.github.com/user/${gist}`, `/gist/user/${gist}`],
     [`https://gist.github.com/user/${gist}#file-n-ipynb`, `/gist/user/${gist}`],
     [`https://gist.githubusercontent.com/user/${gist}/raw/${gist}/n.ipynb`, `/gist/user/${gist}/n.ipynb`],
+    [`drive.google.com/file/d/${id}/view`, `/drive/${id}`],
+    [`drive.google.com/open?id=${id}`, `/drive/${id}`],
+    ['github.com/o/r/blob/main/n.ipynb', '/github/o/r/blob/main/n.ipynb'],
+    [`colab.research.google.com/drive/${id}`, `/drive/${id}`],
     ['HTTPS://GITHUB.COM/o/r/blob/main/n.ipynb', '/github/o/r/blob/main/n.ipynb'],
   ])('a link becomes its address in Colab: %s', (link, path) => {
     expect(toColabUrl(link)).toBe(colab + path);
@@ -38,6 +42,9 @@ describe('toColabUrl', () => {
     ['another origin', 'https://example.org/o/r/blob/main/n.ipynb'],
     ['an origin that begins like one', 'https://github.com.example.org/o/r/blob/main/n.ipynb'],
     ['one that ends like one', `https://xdrive.google.com/file/d/${id}`],
+    ['no scheme and another host', `example.org/file/d/${id}/view`],
+    ['no scheme and a port', `drive.google.com:8443/file/d/${id}/view`],
+    ['no scheme and a user in front', `drive.google.com@example.org/file/d/${id}/view`],
     ['another port', 'https://github.com:8443/o/r/blob/main/n.ipynb'],
     ['no TLS', 'http://github.com/o/r/blob/main/n.ipynb'],
     ['Colab without TLS', `http://colab.research.google.com/drive/${id}`],

@@ -13,16 +13,22 @@ export function toColabUrl(link: string): string {
   return found;
 }
 
-/** As `toColabUrl`; undefined for any other link. */
+/** As `toColabUrl`; undefined for any other link. Browsers show addresses without "https://", and people copy what they see. */
 export function findColabUrl(link: string): string | undefined {
-  if (!URL.canParse(link)) return undefined;
-  const url = new URL(link);
+  const host = /^[^/:?#@]+(?=\/)/.exec(link)?.[0];
+  const text = host !== undefined && isKnown(`https://${host.toLowerCase()}`) ? `https://${link}` : link;
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
   if (url.username !== '' || url.password !== '') return undefined;
   // Not `url.origin`: that of a "blob:" URL is the origin inside.
   const origin = `${url.protocol}//${url.host}`;
   if (colabProfile.origins.includes(origin)) return `${origin}${url.pathname}${url.search}`;
   const path = Object.hasOwn(findPath, origin) ? findPath[origin]?.(url) : undefined;
   return path === undefined ? undefined : `${colab}${path}${accountOf(url)}`;
+}
+
+function isKnown(origin: string): boolean {
+  return colabProfile.origins.includes(origin) || Object.hasOwn(findPath, origin);
 }
 
 /** The path at Colab, for links of each origin; undefined for one that names no notebook. */

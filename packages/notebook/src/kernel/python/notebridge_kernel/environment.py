@@ -13,7 +13,6 @@ _PYODIDE_NAMES = ("_pyodide", "_pyodide_core", "os", "pyodide", "sys")
 
 
 def install(pause):
-    builtins.input = _no_input
     builtins.exit = builtins.quit = _exit
     sys.breakpointhook = _no_breakpoint
     # In Node Pyodide runs these in a shell of the host. The permissions of the process refuse that, but then Python is lost.
@@ -44,10 +43,6 @@ def _sleep_with(pause):
                 signal.getsignal(signal.SIGINT)(signal.SIGINT, sys._getframe())
 
     return sleep
-
-
-def _no_input(prompt="", /):
-    raise RuntimeError("input() is not available in this notebook: nobody is there to type. Write the value into the cell")
 
 
 def _no_shell(command):

@@ -7,7 +7,7 @@ import json
 import signal
 import __main__
 
-from . import display, environment, folder, network, seeds, streams, tools
+from . import display, environment, folder, network, questions, seeds, streams, tools
 from .cells import History, file_name, remember_source, run_source
 from .tracebacks import describe
 
@@ -17,6 +17,7 @@ def start(post, pause):
     seeds.renew()
     kernel = Kernel(post)
     environment.install(pause)
+    questions.install()
     streams.install(kernel.tell_writer)
     # All that is there by now stays: looking through it again would cost a cell tens of milliseconds now and then.
     gc.freeze()
@@ -86,6 +87,9 @@ class Kernel:
 
     def connect_network(self, port):
         network.connect(port)
+
+    def connect_input(self, port):
+        questions.connect(port)
 
     def connect_tools(self, port):
         tools.connect(port)

@@ -7,7 +7,8 @@ import io
 import json
 import sys
 import time
-from importlib.machinery import PathFinder
+
+from .fitted import Fitted
 
 _port = None
 _DEFAULT_TIMEOUT = 600.0
@@ -17,7 +18,7 @@ def connect(port):
     """The host fetches. What belongs to the libraries is fitted when they are imported, since most cells import none of them."""
     global _port
     _port = port
-    sys.meta_path.insert(0, _Fitted({"urllib.request": _fit_urllib, "urllib3.contrib.emscripten.fetch": _fit_urllib3}))
+    sys.meta_path.insert(0, Fitted({"urllib.request": _fit_urllib, "urllib3.contrib.emscripten.fetch": _fit_urllib3}))
 
 
 def is_there():
@@ -94,38 +95,6 @@ def _to_js(body):
     from pyodide.ffi import to_js
 
     return to_js(bytes(body))
-
-
-class _Fitted:
-    """Fits modules once they are loaded, by whatever loads them."""
-
-    def __init__(self, fits):
-        self._fits = fits
-
-    def find_spec(self, name, path=None, target=None):
-        fit = self._fits.get(name)
-        spec = PathFinder.find_spec(name, path, target) if fit else None
-        if spec is None or spec.loader is None:
-            return None
-        spec.loader = _FittingLoader(spec.loader, fit)
-        return spec
-
-
-class _FittingLoader:
-    """The loader of a module, which may be that of many others too."""
-
-    def __init__(self, loader, fit):
-        self._loader, self._fit = loader, fit
-
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
-
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module):
-        self._loader.exec_module(module)
-        self._fit(module)
 
 
 class _Body(io.RawIOBase):
