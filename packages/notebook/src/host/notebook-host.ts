@@ -26,9 +26,8 @@ import type { WindowAccess } from './admission.js';
 import type { NotebookTools } from './agent-tools.js';
 import { assertSandbox } from './assert-sandbox.js';
 import { type BesideHost, BesideHosts } from './beside-hosts.js';
-import { FileStore } from './file-store.js';
+import { FileStore, type FileStoreOptions } from './file-store.js';
 import { HostError } from './host-error.js';
-import type { KeptCellIds } from './kept-cell-ids.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { NotebookFolder } from './notebook-folder.js';
 import { OutputTrust } from './output-trust.js';
@@ -38,7 +37,7 @@ import type { LinkLimits } from './viewer-link.js';
 import { ViewerServer } from './viewer-server.js';
 import { ViewerWindows } from './viewer-windows.js';
 
-export interface NotebookHostOptions extends WindowAccess {
+export interface NotebookHostOptions extends WindowAccess, Pick<FileStoreOptions, 'cellIds'> {
   /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */
   file?: string | undefined;
   /** No part of `file` is a link: one that is met was put there since, and is refused. Default false. */
@@ -81,8 +80,6 @@ export interface NotebookHostOptions extends WindowAccess {
    * one with Python of its own, in the same sandbox, whose code calls no tools; with `kernel` given none.
    */
   createBeside?: ((file: string) => BesideHost) | undefined;
-  /** Keeps the ids of cells whose files have none. Default: as long as the host lives. */
-  cellIds?: KeptCellIds | undefined;
   /** Keeps which outputs with scripts a person trusts. Default: as long as the host lives. */
   trustedOutputs?: TrustedOutputs | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
