@@ -7,13 +7,13 @@ import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 import type { WindowAccess } from './admission.js';
 import type { NotebookTools } from './agent-tools.js';
 import type { BesideHost } from './beside-hosts.js';
-import type { KeptCellIds } from './kept-cell-ids.js';
+import type { FileStoreOptions } from './file-store.js';
 import type { SaveTiming } from './save-timer.js';
 import type { TrustedOutputs } from './trusted-outputs.js';
 import type { LinkLimits } from './viewer-link.js';
 import type { WindowSeats } from './window-seats.js';
 
-export interface NotebookHostOptions extends WindowAccess {
+export interface NotebookHostOptions extends WindowAccess, Pick<FileStoreOptions, 'cellIds'> {
   /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */
   file?: string | undefined;
   /** No part of `file` is a link: one that is met was put there since, and is refused. Default false. */
@@ -56,8 +56,6 @@ export interface NotebookHostOptions extends WindowAccess {
    * one with Python of its own, in the same sandbox, whose code calls no tools; with `kernel` given none.
    */
   createBeside?: ((file: string) => BesideHost) | undefined;
-  /** Keeps the ids of cells whose files have none. Default: as long as the host lives. */
-  cellIds?: KeptCellIds | undefined;
   /** Keeps which outputs with scripts a person trusts. Default: as long as the host lives. */
   trustedOutputs?: TrustedOutputs | undefined;
   /** Keeps port and key of the notebook's windows, so that they find the next program that opens it. Default: as long as the host lives. */

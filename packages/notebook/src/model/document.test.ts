@@ -5,7 +5,7 @@ import type { Output } from '../kernel/kernel.js';
 import type { Actor } from './cell.js';
 import { createDocument, createReplica, type DocumentEvent, type NotebookDocument } from './document.js';
 import { NotebookError } from './errors.js';
-import { printJson } from './json-printer.js';
+import { printNotebookJson } from './json-printer.js';
 import { toText } from './text.js';
 
 const ann: Actor = { kind: 'person', name: 'Ann' };
@@ -241,8 +241,8 @@ describe('outputs of a document', () => {
     show({ 'application/json': { 'half \ud800': ['\udc00', '😀', 12345678901234567890n] } });
     const [tooDeep, mended] = document.get('c0').cell.outputs;
     expect(tooDeep).toMatchObject({ ename: 'BadOutputError', evalue: expect.stringContaining('deeper than 200 levels') });
-    expect(printJson(mended?.data)).toBe(
-      printJson({ 'application/json': { 'half \ufffd': ['\ufffd', '😀', new ExactNumber('12345678901234567890')] } }),
+    expect(printNotebookJson(mended?.data)).toBe(
+      printNotebookJson({ 'application/json': { 'half \ufffd': ['\ufffd', '😀', new ExactNumber('12345678901234567890')] } }),
     );
     document.update('c0', 'print("\ud800")', { by: bot });
     expect(document.get('c0').cell.source).toBe('print("\ufffd")');

@@ -1,8 +1,8 @@
 import type { CellContent, CellType, Notebook } from './cell.js';
 import { diskKeysOf, diskValue, memberOf } from './disk-cell.js';
 import { isSameJson, keysOf, toObject } from './json.js';
-import { type Item, isSorted, JsonPatch, within } from './json-patch.js';
-import { nbformatStyle, printJson } from './json-printer.js';
+import { type Item, innerStyle, isSorted, JsonPatch } from './json-patch.js';
+import { nbformatStyle, printNotebookJson } from './json-printer.js';
 import { type Child, type Container, readContainer, skipSpace } from './json-spans.js';
 import { type FoundStyle, quoteAs, styleAt } from './json-style.js';
 import type { SplitText } from './outputs.js';
@@ -50,7 +50,7 @@ export class FileForm {
     const member = (key: string, from: unknown, to: unknown) => ({
       key,
       isSame: isSameJson(from, to),
-      write: (child: Child | undefined) => patch.value(child, { from, to, found: within(found) }),
+      write: (child: Child | undefined) => patch.value(child, { from, to, found: innerStyle(found) }),
     });
     const members = [
       { key: 'cells', isSame: false, write: () => this.#writeCells(patch, cells, minor) },
@@ -82,7 +82,7 @@ export class FileForm {
       const write = () => (isSame ? patch.copy(original.child.start, original.child.end) : patch.bytes(this.#cellBytes(cell, minor)));
       return { child: original?.child, write };
     });
-    patch.container(this.#cells, items, styleAt(this.#bytes, this.#cells, within(this.#style)));
+    patch.container(this.#cells, items, styleAt(this.#bytes, this.#cells, innerStyle(this.#style)));
   }
 
   #cellBytes(cell: CellContent, minor: number): Uint8Array {
@@ -112,7 +112,7 @@ export class FileForm {
         isSame: key === 'id' ? hasItsId : isSameJson(from, memberOf(cell, key)),
         write: (child: Child | undefined) => {
           const to = diskValue(cell, key, key === 'source' ? this.#splitAs(child) : this.#split);
-          patch.value(child, { from, to, found: within(found) });
+          patch.value(child, { from, to, found: innerStyle(found) });
         },
       };
     });
@@ -126,11 +126,11 @@ export class FileForm {
   ): void {
     const { style, lineBreak } = this.#cellStyle(template);
     const sorted = [...order.filter((key) => keys.includes(key)), ...keys.filter((key) => !order.includes(key))];
-    patch.text(printJson(toObject(sorted.map((key) => [key, diskValue(cell, key, this.#split)] as const)), style, lineBreak));
+    patch.text(printNotebookJson(toObject(sorted.map((key) => [key, diskValue(cell, key, this.#split)] as const)), style, lineBreak));
   }
 
   #cellStyle(container: Container | undefined): FoundStyle {
-    const otherwise = within(within(this.#style));
+    const otherwise = innerStyle(innerStyle(this.#style));
     return container ? styleAt(this.#bytes, container, otherwise) : otherwise;
   }
 

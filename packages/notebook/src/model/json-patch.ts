@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { ByteWriter } from './byte-writer.js';
 import { compareCodePoints, isSameJson, keysOf } from './json.js';
-import { printJson } from './json-printer.js';
+import { printNotebookJson } from './json-printer.js';
 import { type Child, type Container, isContainer, readContainer } from './json-spans.js';
 import { type FoundStyle, styleAt } from './json-style.js';
 
 /** A member that an object shall have. */
-export interface Member {
+interface Member {
   readonly key: string;
   /** The original has it so, or lacks it and may go on to. */
   readonly isSame: boolean;
@@ -22,7 +22,7 @@ export interface Item {
 }
 
 /** The style of a container's children, one level deeper. */
-export function within({ style, lineBreak }: FoundStyle): FoundStyle {
+export function innerStyle({ style, lineBreak }: FoundStyle): FoundStyle {
   return { style, lineBreak: style.indent === undefined ? '' : lineBreak + style.indent };
 }
 
@@ -45,7 +45,7 @@ export class JsonPatch extends ByteWriter {
   container({ open, close, children }: Container, items: readonly Item[], found: FoundStyle): void {
     const [first, second] = children;
     const last = children.at(-1);
-    const inner = within(found).lineBreak;
+    const inner = innerStyle(found).lineBreak;
     this.copy(open, open + 1);
     items.forEach(({ child, write }, index) => {
       if (index === 0) first ? this.copy(open + 1, first.start) : this.text(inner);
@@ -92,8 +92,8 @@ export class JsonPatch extends ByteWriter {
     if (child && isSameJson(from, to)) return this.copy(child.value, child.end);
     const original = child && isContainer(this.#original, child.value) ? readContainer(this.#original, child.value) : undefined;
     const own = original ? styleAt(this.#original, original, found) : found;
-    if (original && isJsonObject(from) && isJsonObject(to)) this.object(original, this.#members(from, to, within(own)), { found: own });
-    else this.text(printJson(to, own.style, own.lineBreak));
+    if (original && isJsonObject(from) && isJsonObject(to)) this.object(original, this.#members(from, to, innerStyle(own)), { found: own });
+    else this.text(printNotebookJson(to, own.style, own.lineBreak));
   }
 
   #changed(member: Member, child: Child): void {

@@ -16,7 +16,7 @@ export interface JsonStyle {
 export const nbformatStyle: JsonStyle = { indent: ' ', comma: ',', colon: ': ', quote: (text) => JSON.stringify(text) };
 
 /** Prints a value; keys stay in the order that they have. `lineBreak` carries the indentation of the line in which the value begins. */
-export function printJson(value: unknown, style: JsonStyle = nbformatStyle, lineBreak = '\n'): string {
+export function printNotebookJson(value: unknown, style: JsonStyle = nbformatStyle, lineBreak = '\n'): string {
   const parts: string[] = [];
   print(value, style, style.indent === undefined ? '' : lineBreak, parts);
   return parts.join('');

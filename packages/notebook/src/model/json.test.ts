@@ -1,14 +1,14 @@
 import { ExactNumber } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { compareCodePoints, isSameJson, keysOf, toCanonical, toObject } from './json.js';
-import { printJson } from './json-printer.js';
+import { printNotebookJson } from './json-printer.js';
 import { offsetOf, parseNotebookJson, placeOf } from './json-reader.js';
 
 describe('toCanonical', () => {
   it('sorts keys as Python does, where JavaScript would sort halves of characters or put numbers first', () => {
     const sorted = toCanonical({ '😀': 1, '\uff01': 2, 2: 3, 10: 4, a: { z: [], y: 1n } });
     expect(keysOf(sorted as object as Record<string, unknown>)).toEqual(['10', '2', 'a', '\uff01', '😀']);
-    expect(printJson(sorted)).toBe('{\n "10": 4,\n "2": 3,\n "a": {\n  "y": 1,\n  "z": []\n },\n "\uff01": 2,\n "😀": 1\n}');
+    expect(printNotebookJson(sorted)).toBe('{\n "10": 4,\n "2": 3,\n "a": {\n  "y": 1,\n  "z": []\n },\n "\uff01": 2,\n "😀": 1\n}');
   });
 });
 
@@ -28,11 +28,11 @@ describe('compareCodePoints', () => {
 describe('parseJson', () => {
   it('keeps what a JavaScript object would lose: order, __proto__, the spelling of numbers', () => {
     const text = '{\n "2": 1.0,\n "10": -0,\n "__proto__": {\n  "x": 1e5\n },\n "n": NaN\n}';
-    expect(printJson(parseNotebookJson(text))).toBe(text);
+    expect(printNotebookJson(parseNotebookJson(text))).toBe(text);
   });
 
   it('takes the last of equal keys, as Python does', () => {
-    expect(printJson(parseNotebookJson('{"b": 1, "a": 2, "b": 3}'))).toBe('{\n "b": 3,\n "a": 2\n}');
+    expect(printNotebookJson(parseNotebookJson('{"b": 1, "a": 2, "b": 3}'))).toBe('{\n "b": 3,\n "a": 2\n}');
     expect(placeOf('{"b": 1,\n"b": 3}', offsetOf('{"b": 1,\n"b": 3}', ['b']))).toEqual({ line: 2, column: 6 });
   });
 

@@ -32,7 +32,7 @@ export interface ReadNotebook extends ParsedNotebook {
   old: { readonly nbformat: number; readonly bytes: Uint8Array } | undefined;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   limits?: NotebookLimits | undefined;
   /** The cells that the file had before, in their order: cells without an id keep the one that they had. */
   known?: readonly KnownCell[] | undefined;
