@@ -96,7 +96,7 @@ describe('tools of the host in a kernel of Jupyter', { timeout: 2 * startMs }, (
     expect(result).toBe("['end', [1, 2, 3]]");
   });
 
-  test('whoever has the cell run can be asked in its calls; nobody by what an earlier cell, or a thread, has left behind', {
+  test('whoever has the cell run can be asked in its calls; nobody by what an earlier cell has left behind', {
     tags: ['P-374'],
   }, async () => {
     const asker: CodeAsker = { can: { roots: {} }, ask: async () => ({ roots: [] }) };
@@ -115,7 +115,18 @@ describe('tools of the host in a kernel of Jupyter', { timeout: 2 * startMs }, (
     await execute('begin.set()', 'await done.wait()', 'await echo(text="mine")');
     expect(tools.calls.map(({ body }) => body)).toEqual([expect.stringContaining('late'), expect.stringContaining('mine')]);
     expect(askers()).toEqual([undefined, asker]);
-    await execute('import threading', 'thread = threading.Thread(target=lambda: echo.sync(text="x"))', 'thread.start()', 'thread.join()');
+    // A thread belongs to the cell that began it.
+    const thread = (...work: string[]) => [
+      'import threading',
+      'def work():',
+      ...work,
+      'thread = threading.Thread(target=work)',
+      'thread.start()',
+    ];
+    await execute(...thread('    echo.sync(text="x")'), 'thread.join()');
+    expect(askers()).toEqual([asker]);
+    await execute('go = threading.Event()', ...thread('    go.wait()', '    echo.sync(text="late")'));
+    await execute('go.set()', 'thread.join()');
     expect(askers()).toEqual([undefined]);
   });
 

@@ -32,6 +32,7 @@ export async function openBrowserHarness({ isolated = true } = {}): Promise<Brow
     origins,
     pageErrors,
     kernel,
+    roundsNumbers: true,
     measure: (source, options = {}) =>
       page.evaluate(([code, given]) => (globalThis as unknown as PageScope).measureCell(code, given), [source, options] as const),
     async close() {
@@ -100,7 +101,6 @@ async function openPageKernel(page: Page, url: string): Promise<KernelHarness['k
         void page.evaluate((cell) => (globalThis as unknown as PageScope).abortCell(cell), id);
       });
       const ended = await page.evaluate(([cell, code]) => (globalThis as unknown as PageScope).runCell(cell, code), [id, source] as const);
-      cells.delete(id);
       if ('error' in ended) throw Object.assign(new Error(ended.error.message), { code: ended.error.code });
       return ended.execution;
     },

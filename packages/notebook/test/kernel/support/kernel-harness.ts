@@ -3,6 +3,8 @@ import type { Kernel, Output } from '../../../src/kernel/kernel.js';
 /** A kernel under test, wherever it runs. */
 export interface KernelHarness {
   kernel: Kernel;
+  /** In a page numbers are as JavaScript has them. */
+  roundsNumbers?: true;
   /** Runs a cell and measures its streams where they arrive, for output too big to carry about. */
   measure(source: string, options?: MeasureOptions): Promise<Measured>;
   close(): Promise<void>;
