@@ -4,10 +4,11 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
+import { type ListMethod, listMethods } from '../core/list-methods.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServer } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
-import { type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+import { mergeLists } from './merged-lists.js';
 import { notListed } from './not-listed.js';
 
 export interface ServerListsOptions {
@@ -85,7 +86,7 @@ export class ServerLists {
         }
       }),
     );
-    const { key } = mergeableLists[method];
+    const { key } = listMethods[method];
     const all = lists.flatMap(({ entries }) => entries);
     this.#owners.set(method, new Map([...all].reverse().map(({ server, item }) => [item[key], server.name])));
     // A server that sleeps is not in it, and may be at any moment.

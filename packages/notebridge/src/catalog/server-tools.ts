@@ -4,6 +4,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
+import { isListMethod, type ListMethod, listMethods } from '../core/list-methods.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Era } from '../core/protocol-versions.js';
@@ -15,7 +16,6 @@ import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { exposeNames, ownersByPrefix } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
-import { isListMethod, type ListMethod, mergeableLists } from './merged-lists.js';
 import { ServerLists } from './server-lists.js';
 import { ToolNames } from './tool-names.js';
 
@@ -278,7 +278,7 @@ export class ServerTools implements Provider, TaskServers {
   }
 
   async #list(method: ListMethod, context: CallContext): Promise<JsonObject> {
-    const { items, key } = mergeableLists[method];
+    const { items, key } = listMethods[method];
     if (method === 'prompts/list') return this.#listPrompts(context);
     // Of two with one name the server that stands first in the config has it, as for a request that names it.
     const listed = new Map<unknown, JsonObject>();

@@ -5,6 +5,7 @@ import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, headerMismatchCode, RemoteError } from '../core/errors.js';
+import { isListMethod, type ListMethod, listMethods } from '../core/list-methods.js';
 import type { Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Era } from '../core/protocol-versions.js';
@@ -12,6 +13,9 @@ import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { hasTasksExtension } from '../core/task-servers.js';
 import type { Exposure, NameStyle, Placement, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
+import { type LeftOutEntry, toValidList } from '../core/valid-entries.js';
+import { assertList, fetchList } from './fetch-list.js';
+import { LeftOutLog } from './left-out.js';
 import { listenForTask, listenForUpdates } from './listen-for-changes.js';
 import { programOf } from './program-of.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
@@ -35,13 +39,8 @@ const neededCapabilities: Record<string, string> = {
   'prompts/get': 'prompts',
   'completion/complete': 'completions',
 };
-const emptyLists: Record<string, string> = {
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-  'prompts/list': 'prompts',
-};
 /** Methods that only read, so that they may be sent again when the server died over them. */
-const readingMethods = new Set([...Object.keys(emptyLists), 'resources/read', 'prompts/get', 'completion/complete']);
+const readingMethods = new Set([...Object.keys(listMethods), 'resources/read', 'prompts/get', 'completion/complete']);
 
 /** One server of the config, as the rest of the hub sees it: it is there, whether its program runs just now or not. */
 export class Upstream implements ToolServer {
@@ -50,6 +49,7 @@ export class Upstream implements ToolServer {
   readonly #options: UpstreamOptions;
   readonly #instances: ServerInstances;
   readonly #tools: UpstreamTools;
+  readonly #leftOut: LeftOutLog;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #watched = new WatchedResources();
   /** How to stop listening to the updates that a session of the modern era sends. */
@@ -70,8 +70,10 @@ export class Upstream implements ToolServer {
       onReady: (session) => this.#meet(session),
       onNotification: (event, session) => this.#onEvent(event, session),
     });
+    this.#leftOut = new LeftOutLog(this.name, options.logger);
     this.#tools = new UpstreamTools({
       config,
+      log: this.#leftOut,
       logger: options.logger,
       ready: (context) => this.#instances.of(context).instance.ready(context?.cancellation),
       onChange: () => this.#notify({ method: 'notifications/tools/list_changed' }),
@@ -116,6 +118,18 @@ export class Upstream implements ToolServer {
     if (era === 'modern') return hasTasksExtension(capabilities) ? era : undefined;
     const requests = isJsonObject(capabilities?.tasks) ? capabilities.tasks.requests : undefined;
     return isJsonObject(requests) && isJsonObject(requests.tools) && requests.tools.call !== undefined ? 'legacy' : undefined;
+  }
+
+  async findLeftOut(): Promise<readonly LeftOutEntry[]> {
+    const session = await this.#instances.of(undefined).instance.ready();
+    const { logger } = this.#options;
+    const others = (Object.keys(listMethods) as ListMethod[]).filter(
+      (method) => method !== 'tools/list' && session.can(neededCapabilities[method] ?? ''),
+    );
+    const lists = await Promise.all(
+      others.map((method) => fetchList(session, method, { server: this.name, logger }).catch(() => undefined)),
+    );
+    return [...this.#tools.leftOut, ...lists.flatMap((list) => list?.leftOut ?? [])];
   }
 
   watchTask(taskId: string, context: CallContext): () => void {
@@ -237,8 +251,7 @@ export class Upstream implements ToolServer {
       if (this.#handshake === undefined && (!this.#config.lazy || this.status === 'failed'))
         await this.#instances.of(context).instance.ready(context.cancellation);
       if (this.#handshake?.capabilities[needed] === undefined) {
-        const items = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;
-        if (items !== undefined) return { [items]: [] };
+        if (isListMethod(method)) return { [listMethods[method].items]: [] };
         throw new BridgeError('unknown_method', `"${this.name}" has no ${needed}, so it does not answer "${method}".`);
       }
     }
@@ -250,7 +263,15 @@ export class Upstream implements ToolServer {
         return {};
       }
     }
-    return this.#instances.of(context).calls.request({ method, params, context, isRepeatable: readingMethods.has(method) });
+    const answer = await this.#instances.of(context).calls.request({ method, params, context, isRepeatable: readingMethods.has(method) });
+    return isListMethod(method) ? this.#toValid(method, answer) : answer;
+  }
+
+  async #toValid(method: ListMethod, answer: JsonObject): Promise<JsonObject> {
+    assertList(method, answer);
+    const valid = await toValidList(method, answer);
+    this.#leftOut.report(method, valid);
+    return valid.result;
   }
 
   /** A server that has just started knows nothing of the one before. */

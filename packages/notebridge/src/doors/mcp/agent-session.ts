@@ -20,6 +20,7 @@ import { Peer } from '../../rpc/peer.js';
 import { Repeats } from '../../util/repeats.js';
 import { createLegacyAsker } from './legacy-asker.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
+import { toLegacyTools } from './legacy-tools.js';
 import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
@@ -186,6 +187,8 @@ export class AgentSession implements WatchedAgent {
         return this.#hub.request(context, async () => ({}));
       case 'logging/setLevel':
         return this.#hub.request(context, async (inner) => this.#setLogLevel(inner.message));
+      case 'tools/list':
+        return this.#hub.request(context).then(toLegacyTools);
       default:
         return this.#hub.request(context);
     }
