@@ -23,7 +23,7 @@ const maxPages = 1000;
 
 /**
  * The items of all providers in one list. Of two with the same name the one that `hasTool` keeps it, else the provider that was mounted first. A provider
- * that fails is left out, so that one does not hide the rest; if all fail, rejects with the first error.
+ * that fails is left out, so that one does not hide the rest; if nothing is left then, rejects with the first error.
  */
 export async function mergeLists(providers: readonly Provider[], method: ListMethod, context: CallContext): Promise<MergedList> {
   const asked = await Promise.all(
@@ -55,7 +55,8 @@ export async function mergeLists(providers: readonly Provider[], method: ListMet
   // What is incomplete may be complete in a moment.
   if (merged.failed.length === 0) merged.cache = mergeCacheHints(asked.map((answer) => ('cache' in answer ? answer.cache : undefined)));
   const [failure] = merged.failed;
-  if (failure !== undefined && merged.failed.length === providers.length) throw failure.error;
+  // That there is nothing is not known.
+  if (failure !== undefined && merged.offered.size === 0) throw failure.error;
   return merged;
 }
 

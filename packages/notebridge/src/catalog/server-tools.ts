@@ -16,6 +16,7 @@ import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { exposeNames, ownersByPrefix } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
+import { describeUse } from './server-instructions.js';
 import { ServerLists } from './server-lists.js';
 import { ToolNames } from './tool-names.js';
 
@@ -60,6 +61,11 @@ export class ServerTools implements Provider, TaskServers {
   /** What stands behind a name that agents know; undefined for a name that is not ours. */
   resolve(name: string): ToolAddress | undefined {
     return this.#names.direct.get(name) ?? (this.#options.servers.takenNames?.has(name) ? undefined : this.#listed.get(name));
+  }
+
+  /** What the servers say of their use, each under its name. */
+  instructionsOf(mayHear: (server: string) => boolean): string | undefined {
+    return describeUse(this.#direct.filter(({ name }) => mayHear(name)));
   }
 
   hasTool(name: unknown): boolean {
@@ -237,6 +243,7 @@ export class ServerTools implements Provider, TaskServers {
       if (tool !== undefined) listed.push({ ...tool, name });
       this.#tellRefused('tool', address, name);
     }
+    for (const { error } of listed.length === 0 ? lists : []) if (error !== undefined) throw error;
     return { tools: listed, ...mergeCacheHints(lists.map(({ cache }) => cache)) };
   }
 
