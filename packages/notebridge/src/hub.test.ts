@@ -4,6 +4,7 @@ import { createContext } from '../test/support/create-context.js';
 import { toTextResult } from './core/mcp.js';
 import { MemoryProvider } from './core/memory-provider.js';
 import { answer, type Middleware, type MiddlewareHost } from './core/middleware.js';
+import { owner } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
 import { Hub } from './hub.js';
 
@@ -88,11 +89,11 @@ describe('Hub: several providers', () => {
 
   it('give agents their instructions after those of the hub', () => {
     const hub = new Hub({ instructions: 'of the hub' });
-    expect(new Hub().instructions).toBeUndefined();
+    expect(new Hub().instructionsFor(owner)).toBeUndefined();
     hub.addProvider(new MemoryProvider({ instructions: 'of a' }));
     hub.addProvider(new MemoryProvider());
     hub.addProvider(new MemoryProvider({ instructions: 'of c' }));
-    expect(hub.instructions).toBe('of the hub\n\nof a\n\nof c');
+    expect(hub.instructionsFor(owner)).toBe('of the hub\n\nof a\n\nof c');
   });
 });
 

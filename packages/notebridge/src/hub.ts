@@ -58,8 +58,12 @@ export class Hub implements MiddlewareHost {
     this.#catalog = new Catalog(this.logger);
   }
 
-  get instructions(): string | undefined {
-    const parts = [this.#ownInstructions, ...this.#catalog.providers.map((provider) => provider.instructions)];
+  /** What an agent of this principal is told first: of servers only what it may hear. */
+  instructionsFor(principal: Principal): string | undefined {
+    const mayHear = (server: string): boolean => this.mayHear(principal, { method: 'notifications/message', server });
+    const { providers } = this.#catalog;
+    const ofServers = providers.map((provider) => provider.instructionsOf?.(mayHear));
+    const parts = [this.#ownInstructions, ...providers.map((provider) => provider.instructions), ...ofServers];
     return parts.filter((part) => part !== undefined).join('\n\n') || undefined;
   }
 

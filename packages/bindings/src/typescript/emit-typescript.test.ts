@@ -66,6 +66,22 @@ describe('emitTypeScript', () => {
     expect(files.files.get('mcp/fs.d.ts')).toContain('     * Which file.\n     */\n    path: string');
   });
 
+  it('can be imported where a tool or a server is named as what an import would wait for', { tags: ['P-692'] }, async () => {
+    const { files } = await emitTypeScript(
+      inputOf(
+        Object.fromEntries([
+          ['then', ['then', 'catch', 'default'].map((name) => tool(name))],
+          ['other', [tool('a')]],
+        ]),
+      ),
+    );
+    const folder = folderOf(new Map([...files, ['package.json', '{"type":"module"}']]));
+    const server = (await import(join(folder, 'mcp/then_.js'))) as Record<string, unknown>;
+    expect(Object.keys(server).sort()).toEqual(['catch_', 'default_', 'then_']);
+    const { mcp } = (await import(join(folder, 'index.js'))) as { mcp: Record<string, unknown> };
+    expect(Object.keys(mcp).sort()).toEqual(['other', 'then_']);
+  });
+
   it('names servers so that their modules lie in the folder, each by itself', { tags: ['deep'] }, async () => {
     const names = ['index', 'a', 'A', 'a-b', 'a_b', 'con', 'class', '..', '../up', 'x'.repeat(300), 'ü', 'mcp', 'client'];
     const files = await emitTypeScript(inputOf(Object.fromEntries(names.map((name) => [name, [tool('t')]]))));
@@ -174,6 +190,8 @@ const oddNames = [
   'constructor',
   'prototype',
   'toString',
+  'then',
+  'catch',
   '',
   '-',
   '$client',

@@ -20,13 +20,13 @@ export function toModuleName(wire: string): string | undefined {
   return name !== undefined && /^(index|con|prn|aux|nul|com[0-9]|lpt[0-9])$/i.test(name) ? `${name}_` : name;
 }
 
-/** Words of the language, names that no module may bind, and names of types that TypeScript keeps for itself. */
+/** Words of the language, names that no module may bind, and names of types that TypeScript keeps for itself. `import()` calls an export named `then`. */
 const taken = new Set(
   (
     'arguments async await break case catch class const continue debugger default delete do else enum eval export extends false finally ' +
     'for function if implements import in instanceof interface let new null package private protected public return static super switch ' +
     'this throw true try typeof var void while with yield Infinity NaN exports globalThis module require undefined any bigint boolean ' +
-    'declare global namespace never number object string symbol type unknown'
+    'declare global namespace never number object string symbol then type unknown'
   ).split(' '),
 );
 

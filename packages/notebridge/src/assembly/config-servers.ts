@@ -9,6 +9,7 @@ import { LogLevels } from '../core/log-levels.js';
 import { MemoryToolServers } from '../core/memory-tool-server.js';
 import type { SavedSkillShelf } from '../core/saved-skills.js';
 import type { SkillFolder } from '../core/skill-folder.js';
+import type { SoleAgent } from '../core/sole-agent.js';
 import type { Telemetry } from '../core/telemetry.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
@@ -41,6 +42,8 @@ export interface OpenServersOptions {
   isCodeMode?: boolean | undefined;
   /** In a cluster: the servers as all its hubs have them. Default: each runs here. */
   place?: ((servers: PlaceableServers) => PlaceableServers & { close(): Promise<void> }) | undefined;
+  /** The process serves one agent alone. Default: it may serve several. */
+  soleAgent?: SoleAgent | undefined;
   /** Servers of the program itself. One of the same name in the config is not reached. */
   own?: readonly ToolServer[] | undefined;
 }
@@ -83,6 +86,7 @@ export class ConfigServers implements ToolServers {
       logLevels: this.logLevels,
       env,
       follow: telemetry?.follow,
+      soleAgent: options.soleAgent,
       // The cluster decides where its one server runs.
       ...(options.place !== undefined && { mayStart: ({ placement }) => placement !== 'one' }),
       openLink: recordedBy(recorder, stateDir === undefined ? openLink : beginningIn(stateDir)),

@@ -1,8 +1,6 @@
 import { describeServers, type HubReport } from '../catalog/describe-servers.js';
 import { createToolNaming } from '../catalog/tool-naming.js';
 import type { Config } from '../config/config.js';
-import { noOtherTools } from '../core/code-mode-limits.js';
-import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
@@ -11,6 +9,7 @@ import { Closers } from './closers.js';
 import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
 import type { ClusterView } from './cluster/open-cluster.js';
 import type { OpenCodeMode } from './code-mode/code-mode.js';
+import { withCodeExposure, withCodeMode } from './code-mode-config.js';
 import { ConfigEdits } from './config-edits.js';
 import type { ConfigServers } from './config-servers.js';
 import { followConfig } from './follow-config.js';
@@ -18,6 +17,7 @@ import type { HttpDoors } from './http-doors.js';
 import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
 import { NotebookPlace, namesOfTools, type OpenedNotebook, type OpenNotebook } from './notebooks/open-notebook.js';
 import { toNotebookOpener } from './notebooks/to-opener.js';
+import { OneAgent } from './one-agent.js';
 import type { NotebridgeOptions } from './options.js';
 import { readSettings, type Settings } from './settings.js';
 
@@ -60,25 +60,13 @@ export async function createNotebridge(options: NotebridgeOptions = {}): Promise
   const codeModeTools = config.codeMode.enabled ? await loadCodeModeTools(config) : undefined;
   const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(config) };
   const cluster = await createCluster(settings, options);
-  const servers = await createServers(settings, options, { isCodeMode: codeModeTools !== undefined, cluster });
-  return new Assembly({ options, settings, written: read.config, openNotebook, servers, codeModeTools, cluster });
-}
-
-/** The command line, or a library user, says it before the config. */
-function withCodeMode(config: Config, wanted: NotebridgeOptions['codeMode']): Config {
-  if (wanted === undefined) return config;
-  // Programs in plain JavaScript are not held to the type.
-  if (typeof wanted !== 'boolean') throw new BridgeError('bad_usage', `${noOtherTools}. Write codeMode: true.`);
-  return { ...config, codeMode: { ...config.codeMode, enabled: wanted } };
+  const agent = options.oneAgent === true ? new OneAgent() : undefined;
+  const servers = await createServers(settings, options, { isCodeMode: codeModeTools !== undefined, cluster, agent });
+  return new Assembly({ options, settings, written: read.config, openNotebook, servers, codeModeTools, cluster, agent });
 }
 
 async function loadCodeModeTools({ codeMode }: Config): Promise<readonly Tool[]> {
   return (await import('../code-mode/code-mode-tools.js')).codeModeTools(codeMode);
-}
-
-/** In code mode tools are called by code, unless the config says something else of a server. */
-function withCodeExposure(config: Config): Config {
-  return { ...config, servers: config.servers.map((server) => ({ ...server, expose: server.expose ?? 'code' })) };
 }
 
 const noServers: ToolServers = { all: () => [], get: () => undefined, subscribe: () => () => {} };
@@ -94,6 +82,8 @@ interface Parts {
   codeModeTools: readonly Tool[] | undefined;
   /** Undefined: this hub is alone. */
   cluster: ClusterOfHub | undefined;
+  /** Undefined: it may serve several. */
+  agent: OneAgent | undefined;
 }
 
 class Assembly implements Notebridge {
@@ -108,7 +98,7 @@ class Assembly implements Notebridge {
   #codeMode: OpenCodeMode | undefined;
 
   constructor(parts: Parts) {
-    const { settings, servers, codeModeTools, cluster } = parts;
+    const { settings, servers, codeModeTools, cluster, agent } = parts;
     const { serverInfo, logger, middlewares, recorder, telemetry } = settings;
     const guard = createLazyGuard(settings, { servers, place: this.#place, codeModeTools, cluster: cluster?.cluster });
     this.#parts = parts;
@@ -122,6 +112,8 @@ class Assembly implements Notebridge {
       whileLive: guard.whileLive,
     });
     cluster?.routeStates(this.hub);
+    // Before the layers that look up names: that starts servers.
+    if (agent !== undefined && servers !== undefined) this.hub.addMiddleware(agent.middleware(() => this.startServers()));
     // The guard sees what really came; the user's own layers see every message as the agent does.
     this.hub.addMiddleware(guard.middleware);
     if (servers !== undefined) this.hub.addMiddleware(createToolNaming(servers.provider));
@@ -293,7 +285,7 @@ class Assembly implements Notebridge {
 
   /** Does not wait until they run: a list of tools does. */
   #offerServers(): void {
-    const { options, settings, servers } = this.#parts;
+    const { options, settings, servers, agent } = this.#parts;
     if (servers === undefined) return;
     this.hub.addProvider(servers.provider);
     const { startServers = true, followConfig: wantsEdits = true } = options;
@@ -308,7 +300,7 @@ class Assembly implements Notebridge {
       });
       this.#closers.add(() => watch.close());
     }
-    if (startServers) void this.startServers();
+    if (startServers && agent === undefined) void this.startServers();
   }
 
   /** From now on kernels and the user's other commands find the hub; agents that came before are notified that there is more. */
@@ -332,13 +324,20 @@ class Assembly implements Notebridge {
 async function createServers(
   settings: Settings,
   { http, sharedDir, servers: own = [], notebook = 'none' }: NotebridgeOptions,
-  { isCodeMode, cluster }: { isCodeMode: boolean; cluster: ClusterOfHub | undefined },
+  { isCodeMode, cluster, agent }: { isCodeMode: boolean; cluster: ClusterOfHub | undefined; agent: OneAgent | undefined },
 ): Promise<ConfigServers | undefined> {
   const { servers, skills } = settings.config;
   const isWanted = servers.length > 0 || own.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
   if (!isWanted) return undefined;
   const { ConfigServers } = await import('./config-servers.js');
-  return new ConfigServers({ ...settings, sharedDir, own, isCodeMode, place: cluster && ((placed) => cluster.place(placed)) });
+  return new ConfigServers({
+    ...settings,
+    sharedDir,
+    own,
+    isCodeMode,
+    soleAgent: agent,
+    place: cluster && ((placed) => cluster.place(placed)),
+  });
 }
 
 /** Loaded only for a hub of a cluster. Rejects with `bad_config` or `write_failed` if its key cannot be had. */

@@ -29,6 +29,11 @@ export interface NotebridgeOptions extends SettingsOptions {
   sharedDir?: string | undefined;
   /** Starts the servers of the config that are not lazy at once. Default true; otherwise each starts with the first call of it. */
   startServers?: boolean | undefined;
+  /**
+   * One agent alone is served, over stdio: the servers are started with its first message, in its era, and may ask what it can be asked.
+   * Default false.
+   */
+  oneAgent?: boolean | undefined;
   /** Takes edits of the config into use; with `logger`, they are reported there in place of the log. Default true. */
   followConfig?: boolean | { logger: Logger } | undefined;
 }

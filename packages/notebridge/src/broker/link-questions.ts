@@ -35,7 +35,7 @@ export class LinkQuestions {
   #lastCall = 0;
 
   constructor(timeoutMs: number) {
-    this.#asked = new AskedCalls({ server: 'notebook', isNamed: true, isSerial: false, isOwn: false, timeoutMs });
+    this.#asked = new AskedCalls({ server: 'notebook', isNamed: true, tie: 'stream', timeoutMs });
   }
 
   /** Makes a request, or takes up one that waits for answers. `more`: what goes with it, so that the agent can be asked. */

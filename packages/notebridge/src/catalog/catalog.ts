@@ -3,12 +3,13 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
+import { isListMethod, type ListMethod, listMethods } from '../core/list-methods.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { ParamHeader } from '../core/param-headers.js';
 import type { Provider } from '../core/provider.js';
 import { quote } from '../util/quote.js';
 import { ListPages, unknownCursor } from './list-pages.js';
-import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
+import { type MergedList, mergeLists } from './merged-lists.js';
 import { notListed } from './not-listed.js';
 
 /** In which list a request that names something finds its owner, and by which name. Undefined: in none. */
@@ -72,7 +73,7 @@ export class Catalog {
 
   /** `only`: it may have pages of its own, whose cursors are its own. */
   async #requestList(method: ListMethod, context: MiddlewareContext, only: Provider | undefined): Promise<JsonObject> {
-    const { items: key } = mergeableLists[method];
+    const { items: key } = listMethods[method];
     // Some agents print null for a cursor that they do not have.
     const cursor = context.message.cursor ?? undefined;
     const page = cursor === undefined ? undefined : this.#pages.next(method, cursor, context);

@@ -3,20 +3,8 @@ import { appendAll } from '@notebridge/kit/long-lists';
 import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { codeOf, errorTable, RemoteError } from '../core/errors.js';
+import { type ListMethod, listMethods } from '../core/list-methods.js';
 import type { Provider } from '../core/provider.js';
-
-/** Lists that several providers can share: their method, where the items stand, and what identifies an item. */
-export const mergeableLists = {
-  'tools/list': { items: 'tools', key: 'name' },
-  'resources/list': { items: 'resources', key: 'uri' },
-  'resources/templates/list': { items: 'resourceTemplates', key: 'uriTemplate' },
-  'prompts/list': { items: 'prompts', key: 'name' },
-} as const;
-export type ListMethod = keyof typeof mergeableLists;
-
-export function isListMethod(method: string): method is ListMethod {
-  return Object.hasOwn(mergeableLists, method);
-}
 
 /** The lists of several providers as one. */
 export interface MergedList {
@@ -35,7 +23,7 @@ const maxPages = 1000;
 
 /**
  * The items of all providers in one list. Of two with the same name the one that `hasTool` keeps it, else the provider that was mounted first. A provider
- * that fails is left out, so that one does not hide the rest; if all fail, rejects with the first error.
+ * that fails is left out, so that one does not hide the rest; if nothing is left then, rejects with the first error.
  */
 export async function mergeLists(providers: readonly Provider[], method: ListMethod, context: CallContext): Promise<MergedList> {
   const asked = await Promise.all(
@@ -46,7 +34,7 @@ export async function mergeLists(providers: readonly Provider[], method: ListMet
       ),
     ),
   );
-  const { key } = mergeableLists[method];
+  const { key } = listMethods[method];
   const merged: MergedList = { offered: new Map(), hidden: [], failed: [], cache: undefined };
   for (const answer of asked) {
     if ('error' in answer) {
@@ -67,7 +55,8 @@ export async function mergeLists(providers: readonly Provider[], method: ListMet
   // What is incomplete may be complete in a moment.
   if (merged.failed.length === 0) merged.cache = mergeCacheHints(asked.map((answer) => ('cache' in answer ? answer.cache : undefined)));
   const [failure] = merged.failed;
-  if (failure !== undefined && merged.failed.length === providers.length) throw failure.error;
+  // That there is nothing is not known.
+  if (failure !== undefined && merged.offered.size === 0) throw failure.error;
   return merged;
 }
 
@@ -82,7 +71,7 @@ async function listAll(provider: Provider, method: ListMethod, context: CallCont
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
     const result = await provider.request(method, cursor === undefined ? {} : { cursor }, context).catch(toEmptyResult);
-    const listed = result[mergeableLists[method].items];
+    const listed = result[listMethods[method].items];
     if (Array.isArray(listed)) appendAll(items, listed.filter(isJsonObject));
     hints.push(cacheHintsOf(result));
     const last = cursor;

@@ -4,10 +4,11 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
+import { type ListMethod, listMethods } from '../core/list-methods.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServer } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
-import { type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+import { mergeLists } from './merged-lists.js';
 import { notListed } from './not-listed.js';
 
 export interface ServerListsOptions {
@@ -27,6 +28,8 @@ export interface ToolsOfServer {
   server: string;
   tools: readonly Tool[];
   cache: CacheHints | undefined;
+  /** Why they could not be listed just now. */
+  error?: unknown;
 }
 
 /** What servers list, and which of them has what. */
@@ -53,6 +56,7 @@ export class ServerLists {
 
   /** The tools of one server, or what is known of them if it fails or takes too long: one server must not hide the others. */
   async toolsOf(server: ToolServer, context: CallContext): Promise<ToolsOfServer> {
+    if (server.status === 'disabled') return { server: server.name, tools: [], cache: undefined };
     try {
       const tools = await this.inTime(server, server.listTools(context));
       this.#failures.delete(server);
@@ -61,7 +65,7 @@ export class ServerLists {
       if (context.cancellation.reason !== undefined) throw error;
       this.#failures.set(server, error);
       this.#options.logger.warn(`The tools of "${server.name}" are not listed.`, { error: messageOf(error) });
-      return { server: server.name, tools: server.knownTools ?? [], cache: undefined };
+      return { server: server.name, tools: server.knownTools ?? [], cache: undefined, error };
     }
   }
 
@@ -71,7 +75,7 @@ export class ServerLists {
     return error === undefined || server.knownTools !== undefined ? undefined : notListed(tool, server.name, error);
   }
 
-  /** What the servers list besides tools, in their order. One that fails or takes too long is left out. */
+  /** What the servers list besides tools, in their order. One that fails or takes too long is left out; rejects if nothing is left then. */
   async listAll(method: ListMethod, context: CallContext): Promise<ListedByAll> {
     const lists = await Promise.all(
       this.#awake.map(async (server) => {
@@ -81,12 +85,14 @@ export class ServerLists {
         } catch (error) {
           if (context.cancellation.reason !== undefined) throw error;
           this.#options.logger.warn(`"${server.name}" is left out: it did not answer "${method}".`, { error: messageOf(error) });
-          return { cache: undefined, entries: [] };
+          return { cache: undefined, entries: [], error };
         }
       }),
     );
-    const { key } = mergeableLists[method];
+    const { key } = listMethods[method];
     const all = lists.flatMap(({ entries }) => entries);
+    const failed = lists.find((list) => 'error' in list);
+    if (all.length === 0 && failed !== undefined) throw failed.error;
     this.#owners.set(method, new Map([...all].reverse().map(({ server, item }) => [item[key], server.name])));
     // A server that sleeps is not in it, and may be at any moment.
     const isWhole = this.#options.direct().every(({ status }) => status !== 'stopped');
@@ -110,7 +116,8 @@ export class ServerLists {
 
   /** Hands a request to the server that lists the thing; a resource may exist unlisted, so the others are asked in turn. */
   async requestOwner(list: ListMethod, wanted: unknown, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const owner = this.#ownerOf(list, wanted) ?? (await this.listAll(list, context).then(() => this.#ownerOf(list, wanted)));
+    if (this.#ownerOf(list, wanted) === undefined) await this.#learnOwners(list, context);
+    const owner = this.#ownerOf(list, wanted);
     if (owner !== undefined) return owner.request(method, params, context);
     const failures: unknown[] = [];
     for (const server of this.#awake) {
@@ -125,6 +132,13 @@ export class ServerLists {
     const saying = failures.filter((error) => codeOf(error) !== 'unknown_method');
     const told = saying.find((error) => codeOf(error) !== 'upstream_unavailable') ?? saying[0] ?? failures[0];
     throw told ?? new BridgeError('bad_params', `No server has ${quote(wanted)}.`);
+  }
+
+  /** Whoever cannot list may have the thing nevertheless. */
+  async #learnOwners(list: ListMethod, context: CallContext): Promise<void> {
+    await this.listAll(list, context).catch((error: unknown) => {
+      if (context.cancellation.reason !== undefined) throw error;
+    });
   }
 
   #ownerOf(list: ListMethod, wanted: unknown): ToolServer | undefined {

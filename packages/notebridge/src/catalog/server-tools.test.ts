@@ -203,14 +203,17 @@ describe('ServerTools: tools', () => {
     expect(provider.whyUnknown('good__y')).toMatchObject({ code: 'unknown_tool' });
   });
 
-  it('are not waited for longer than the timeout of a list', async () => {
+  it('are not waited for longer than the timeout of a list; one that nobody has answered is an error', { tags: ['P-699'] }, async () => {
     const slow = odd('slow', ['x']);
     slow.lists = () => never;
     slow.answers['prompts/list'] = () => never;
     const { namesOf, warnings } = open([slow, serving('good', ['x'])], 5);
     expect(await namesOf('tools/list', 'tools')).toEqual(['good__x', 'slow__x']);
-    expect(await namesOf('prompts/list', 'prompts')).toEqual([]);
+    await expect(namesOf('prompts/list', 'prompts')).rejects.toMatchObject({ code: 'timeout' });
     expect(warnings).toHaveLength(2);
+    const down = new OddServer({ name: 'down', tools: [] });
+    down.lists = () => Promise.reject(new BridgeError('upstream_unavailable', 'gone'));
+    await expect(open([down]).namesOf('tools/list', 'tools')).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
   it('are not said to be broken by a list that was cancelled', async () => {

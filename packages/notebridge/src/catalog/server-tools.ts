@@ -4,6 +4,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
+import { isListMethod, type ListMethod, listMethods } from '../core/list-methods.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Era } from '../core/protocol-versions.js';
@@ -15,7 +16,7 @@ import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { exposeNames, ownersByPrefix } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
-import { isListMethod, type ListMethod, mergeableLists } from './merged-lists.js';
+import { describeUse } from './server-instructions.js';
 import { ServerLists } from './server-lists.js';
 import { ToolNames } from './tool-names.js';
 
@@ -60,6 +61,11 @@ export class ServerTools implements Provider, TaskServers {
   /** What stands behind a name that agents know; undefined for a name that is not ours. */
   resolve(name: string): ToolAddress | undefined {
     return this.#names.direct.get(name) ?? (this.#options.servers.takenNames?.has(name) ? undefined : this.#listed.get(name));
+  }
+
+  /** What the servers say of their use, each under its name. */
+  instructionsOf(mayHear: (server: string) => boolean): string | undefined {
+    return describeUse(this.#direct.filter(({ name }) => mayHear(name)));
   }
 
   hasTool(name: unknown): boolean {
@@ -237,6 +243,7 @@ export class ServerTools implements Provider, TaskServers {
       if (tool !== undefined) listed.push({ ...tool, name });
       this.#tellRefused('tool', address, name);
     }
+    for (const { error } of listed.length === 0 ? lists : []) if (error !== undefined) throw error;
     return { tools: listed, ...mergeCacheHints(lists.map(({ cache }) => cache)) };
   }
 
@@ -278,7 +285,7 @@ export class ServerTools implements Provider, TaskServers {
   }
 
   async #list(method: ListMethod, context: CallContext): Promise<JsonObject> {
-    const { items, key } = mergeableLists[method];
+    const { items, key } = listMethods[method];
     if (method === 'prompts/list') return this.#listPrompts(context);
     // Of two with one name the server that stands first in the config has it, as for a request that names it.
     const listed = new Map<unknown, JsonObject>();

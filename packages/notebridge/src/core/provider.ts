@@ -22,6 +22,8 @@ export interface Provider {
   readonly name: string;
   /** Sent to agents when they connect. */
   readonly instructions?: string | undefined;
+  /** What servers behind it say of their use, for an agent that may hear these servers. Left out: there are none behind it. */
+  instructionsOf?(mayHear: (server: string) => boolean): string | undefined;
   /** @deprecated Without effect: a result that nobody has changed is noticed, whatever a provider says of itself. */
   readonly keepsResults?: boolean;
   /**

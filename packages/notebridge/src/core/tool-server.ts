@@ -4,6 +4,7 @@ import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
 import type { Era } from './protocol-versions.js';
 import type { Provider, ProviderEvent } from './provider.js';
+import type { LeftOutEntry } from './valid-entries.js';
 
 /**
  * `stopped`: not asked for yet, or idle. `starting`: until its first `initialize` is answered. `restarting`: it ended by itself and
@@ -69,6 +70,8 @@ export interface ToolServer extends Provider {
   readonly isPerAgent?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
+  /** Reads all that it lists, and says what of it no client is shown, and why. Starts it if need be. Left out: nothing can be. */
+  findLeftOut?(): Promise<readonly LeftOutEntry[]>;
   /** Starts it, unless it runs. Resolves when it runs or is given up. Never rejects. Left out: it has no program of its own. */
   start?(): Promise<void>;
   /** Ends it, with the calls under way; the next call starts it again. Left out: it has no program of its own. */

@@ -89,6 +89,11 @@ export class AskedCall {
     }
   }
 
+  /** Neither answered nor given up. */
+  get isRunning(): boolean {
+    return this.#outcome === undefined && this.cancellation.reason === undefined;
+  }
+
   /** Of the agent that called. */
   get sessionId(): string {
     return this.#context.caller.sessionId;

@@ -12,7 +12,7 @@ const form = { method: 'elicitation/create', params: { message: 'Name?', _meta: 
 /** Calls to a server that answers with what it was answered; `asks`: once it was called. */
 function openCalls(asks: { question?: JsonObject & { method: string }; timeoutMs?: number; isOwn?: boolean } = {}) {
   const { question = form, timeoutMs = 10_000, isOwn = false } = asks;
-  const calls = new AskedCalls({ server: 'it', isSerial: false, isOwn, timeoutMs });
+  const calls = new AskedCalls({ server: 'it', tie: 'stream', owner: isOwn ? { context: undefined } : undefined, timeoutMs });
   let lastId = 0;
   const cancelled: string[] = [];
   const send = ({ via, cancellation }: PeerRequestOptions): Promise<JsonObject> => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError, codeOf } from '../core/errors.js';
 import { putQuestion, refuseQuestion, unanswered } from '../core/put-question.js';
 import { type Question, toQuestion } from '../core/questions.js';
 import type { RpcId } from '../rpc/messages.js';
@@ -11,15 +11,21 @@ import { AskedCall } from './asked-call.js';
 import { type BoundCall, readState, signState } from './request-state.js';
 import type { ShownUrls } from './shown-urls.js';
 
+/**
+ * `stream`: it came on that of its call. `serial`: there is one call at a time. `single`: it came while there was one; from the first question
+ * on calls of those who can be asked run one at a time.
+ */
+export type QuestionTie = 'stream' | 'serial' | 'single';
+
 export interface AskedCallsOptions {
   /** The name of the server. */
   server: string;
   /** Its questions bear the name of who asks already: they come from behind it. Default false. */
   isNamed?: boolean | undefined;
-  /** Nothing but the order ties a question to a call: there is one call at a time, and every question is of that one. */
-  isSerial: boolean;
-  /** The server runs for one agent alone, so that a question outside of its calls is of that agent too. */
-  isOwn: boolean;
+  /** What ties a question to a call. */
+  tie: QuestionTie;
+  /** The server runs for one agent alone, so that a question outside of its calls is of that agent too. Left out: it does not. */
+  owner?: { readonly context: CallContext | undefined; readonly ready?: Promise<unknown> } | undefined;
   /** How long an agent may take to answer, and a call waits for answers at most. Milliseconds. */
   timeoutMs: number;
   /** Learns which URLs are shown to whom. */
@@ -35,6 +41,9 @@ export interface SentCall {
   send: (options: PeerRequestOptions, asked: AskedCall) => Promise<JsonObject>;
 }
 
+const callsAtOnce =
+  'calls run on it at once, and nothing says of which it is. From now on calls of agents that can be asked run on it one at a time: call again';
+
 /** Calls of one server that wait for the answers of modern agents: of one agent, and of all. */
 const mostParked = { ofOne: 64, ofAll: 1024 };
 
@@ -46,6 +55,9 @@ export class AskedCalls {
   readonly #parked = new Map<string, { call: AskedCall; timer: NodeJS.Timeout }>();
   /** Of the call that was made last. */
   #context: CallContext | undefined;
+  /** Calls that run, of callers that cannot be asked. */
+  #unattended = 0;
+  #hasAsked = false;
   #endHold: ((isSettled: boolean) => void) | undefined;
 
   constructor(options: AskedCallsOptions) {
@@ -54,14 +66,25 @@ export class AskedCalls {
 
   /** True if a call must be made by `run`. Who cannot be asked need not, unless a question could be held to be of the next caller. */
   mayAsk({ clientCapabilities }: CallContext): boolean {
-    return this.#options.isSerial || clientCapabilities !== undefined;
+    return this.#options.tie === 'serial' || clientCapabilities !== undefined;
+  }
+
+  /** Calls of those who can be asked have to run one at a time. */
+  get takesTurns(): boolean {
+    return this.#options.tie === 'single' && this.#options.owner === undefined && this.#hasAsked;
+  }
+
+  /** A call that may not ask runs until the returned function is called. */
+  countUnattended(): () => void {
+    this.#unattended++;
+    return () => this.#unattended--;
   }
 
   /** Makes a call. Resolves with its result, or with an `input_required` for a modern agent. */
   run({ method, params, context, send }: SentCall): Promise<JsonObject> {
     const { server, isNamed, timeoutMs } = this.#options;
     const bound = { server, method, params, context };
-    this.#context = context;
+    if (context.ask !== undefined) this.#context = context;
     let id: RpcId | undefined;
     const call: AskedCall = new AskedCall(context, { server, isNamed, timeoutMs, park: () => this.#park(call, bound) });
     const answered = call.take(context);
@@ -77,11 +100,13 @@ export class AskedCalls {
     };
     if (context.wantsProgress) options.onProgress = (progress) => call.forwardProgress(progress);
     const sent = send(options, call);
-    const finish = (): void => {
-      if (id !== undefined && this.#endHold === undefined) this.#calls.delete(id);
+    const finish = (error?: unknown): void => {
+      // One that was given up may ask on, where the order alone says whose questions are.
+      const mayAskOn = this.#options.tie === 'single' && isGivenUp(error);
+      if (id !== undefined && this.#endHold === undefined && !mayAskOn) this.#calls.delete(id);
       call.finish(() => sent);
     };
-    sent.then(finish, finish);
+    sent.then(() => finish(), finish);
     return answered;
   }
 
@@ -99,18 +124,34 @@ export class AskedCalls {
 
   /** Answers a question of the server. `during`: the call on whose stream it came. */
   async take(request: Question, asking: Cancellation, during: RpcId | undefined): Promise<JsonObject> {
-    const [only] = this.#options.isSerial ? this.#calls.values() : [];
-    const call = (during === undefined ? undefined : this.#calls.get(during)) ?? only;
+    const call = (during === undefined ? undefined : this.#calls.get(during)) ?? this.#meant();
     const question = toQuestion(request);
-    const { isOwn, server, timeoutMs, urls } = this.#options;
+    const { owner, server, timeoutMs, urls, tie } = this.#options;
+    const count = this.#calls.size + this.#unattended;
+    // What a server asks as it starts, as for roots, is of no call.
+    if (count > 0) this.#hasAsked = true;
     if (call !== undefined) {
       urls?.note(question, call.sessionId);
       return call.ask(question, asking);
     }
-    if (isOwn && this.#context?.ask !== undefined) return putQuestion(this.#context, question, { server, cancellation: asking, timeoutMs });
+    if (owner !== undefined && count === 0) {
+      await owner.ready;
+      const context = this.#context ?? owner.context;
+      if (context?.ask !== undefined) return putQuestion(context, question, { server, cancellation: asking, timeoutMs });
+    }
+    // Told as an error: who called learns why, and calls again.
+    if (tie === 'single' && owner === undefined && count > 1) throw unanswered(question, server, `${count} ${callsAtOnce}`);
     const refused = refuseQuestion(question);
     if (refused !== undefined) return refused;
     throw unanswered(question, server, 'nothing says in which call');
+  }
+
+  /** Of the calls that run the one that a question is of, where no stream says it. */
+  #meant(): AskedCall | undefined {
+    const { tie, owner } = this.#options;
+    const calls = [...this.#calls.values()];
+    if (owner !== undefined && tie !== 'serial') return calls.findLast(({ isRunning }) => isRunning);
+    return tie === 'serial' || (tie === 'single' && calls.length + this.#unattended === 1) ? calls[0] : undefined;
   }
 
   /**
@@ -118,7 +159,7 @@ export class AskedCalls {
    * it has not in that time.
    */
   hold(timeoutMs: number): Promise<boolean> {
-    if (!this.#options.isSerial || this.#calls.size === 0) return Promise.resolve(true);
+    if (this.#options.tie !== 'serial' || this.#calls.size === 0) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.#endHold?.(false), timeoutMs).unref();
       this.#endHold = (isSettled) => {
@@ -133,6 +174,9 @@ export class AskedCalls {
   /** The server has answered a call that nobody waits for any more, or its connection has ended (no id). */
   settle(id?: RpcId): void {
     if (id === undefined || this.#calls.has(id)) this.#endHold?.(true);
+    if (this.#options.tie !== 'single') return;
+    if (id === undefined) this.#calls.clear();
+    else this.#calls.delete(id);
   }
 
   #park(call: AskedCall, bound: BoundCall): string | undefined {
@@ -147,4 +191,9 @@ export class AskedCalls {
     this.#parked.set(id, { call, timer });
     return signState(id, bound);
   }
+}
+
+function isGivenUp(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'cancelled' || code === 'timeout';
 }

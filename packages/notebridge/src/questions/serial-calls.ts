@@ -26,7 +26,7 @@ export class SerialCalls {
   constructor(options: SerialCallsOptions) {
     const { server, timeoutMs } = options;
     this.#options = options;
-    this.#asked = new AskedCalls({ server, isSerial: true, isOwn: false, timeoutMs });
+    this.#asked = new AskedCalls({ server, tie: 'serial', timeoutMs });
   }
 
   /** Makes a call when it is its turn, or takes one up that waits for answers. Rejects as the call does, or with `timeout`. */

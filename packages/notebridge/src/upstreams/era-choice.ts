@@ -9,6 +9,8 @@ export interface Opening {
   known: Era | undefined;
   /** The server has just ended over another question. */
   isSecond?: true;
+  /** An agent wants it so: what is learnt says nothing of what others should ask for first. */
+  isForAgent?: true;
 }
 
 /**
@@ -21,30 +23,35 @@ export class EraChoice {
   /** Both questions have ended it: from then on each start asks one of them first, in turns. */
   #turn: 'initialize' | 'server/discover' | undefined;
 
-  constructor(config: ServerConfig, verdicts: EraVerdicts) {
+  readonly #eraOfAgent: () => Era | undefined;
+
+  constructor(config: ServerConfig, verdicts: EraVerdicts, eraOfAgent: () => Era | undefined = () => undefined) {
     this.#config = config;
     this.#verdicts = verdicts;
+    this.#eraOfAgent = eraOfAgent;
   }
 
   begin(): Opening {
     // The older transport has no modern era.
     const era = this.#config.transport === 'sse' && this.#config.era === 'auto' ? 'legacy' : this.#config.era;
     if (era !== 'auto') return { era, known: undefined };
+    if (this.#turn === undefined && this.#eraOfAgent() === 'legacy') return { era, known: 'legacy', isForAgent: true };
     if (this.#turn === undefined) return { era, known: this.#verdicts.find(this.#config) };
     return { era, known: this.#turn === 'initialize' ? 'legacy' : undefined };
   }
 
   /** It runs; `shown` is what `performHandshake` has found out. */
-  succeed({ era }: Opening, shown: Era | undefined): void {
+  succeed({ era, isForAgent }: Opening, shown: Era | undefined): void {
     this.#turn = undefined;
-    if (era !== 'auto') return;
+    if (era !== 'auto' || isForAgent) return;
     if (shown !== undefined) this.#verdicts.keep(this.#config, shown);
     else if (this.#verdicts.find(this.#config) === undefined) this.#verdicts.keep(this.#config, 'legacy');
   }
 
   /** It did not start; `hasEnded`: it, or the connection, ended over a question. How to open it again at once; undefined: the start has failed. */
-  fail({ era, known, isSecond }: Opening, hasEnded: boolean): Opening | undefined {
+  fail({ era, known, isSecond, isForAgent }: Opening, hasEnded: boolean): Opening | undefined {
     if (era !== 'auto') return undefined;
+    if (isForAgent) return hasEnded ? { era, known: undefined, isSecond: true } : undefined;
     this.#verdicts.drop(this.#config);
     if (!hasEnded) return undefined;
     if (isSecond) this.#turn = 'initialize';

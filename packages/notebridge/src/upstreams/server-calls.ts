@@ -2,10 +2,11 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext, Caller } from '../core/call-context.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
-import { isInputRequired } from '../core/questions.js';
+import { isInputRequired, mayAskIn } from '../core/questions.js';
 import type { FollowedCall, OutgoingCall } from '../core/telemetry.js';
-import type { AskedCalls } from '../questions/asked-calls.js';
+import type { AskedCalls, SentCall } from '../questions/asked-calls.js';
 import type { ShownUrls } from '../questions/shown-urls.js';
+import { Turns } from '../questions/turns.js';
 import { envelopeKeys } from '../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { WaitQueue } from '../rpc/wait-queue.js';
@@ -72,6 +73,7 @@ export class ServerCalls {
   readonly #name: string;
   readonly #asked: AskedCalls | undefined;
   readonly #line = new WaitQueue<void>();
+  readonly #turns = new Turns();
   readonly #stalls: Stalls | undefined;
   /** Calls that wait, by whose they are. */
   readonly #waitingOf = new Map<string, number>();
@@ -129,11 +131,32 @@ export class ServerCalls {
       options.onProgress = (progress) => context.forwardProgress(progress);
       if (session.handshake.era === 'legacy' && call.params.task !== undefined) options.outlives = ({ task }) => isJsonObject(task);
     }
-    if (this.#asked?.mayAsk(context) !== true || session.handshake.era !== 'legacy')
-      return this.#exchange(session, call, { options, mayRepeat });
+    const asked = session.handshake.era === 'legacy' && mayAskIn.has(call.method) ? this.#asked : undefined;
+    if (asked === undefined) return this.#exchange(session, call, { options, mayRepeat });
+    if (!asked.mayAsk(context)) {
+      const stopCounting = asked.countUnattended();
+      return this.#exchange(session, call, { options, mayRepeat }).finally(stopCounting);
+    }
     const send = (more: PeerRequestOptions): Promise<JsonObject> =>
       this.#exchange(session, call, { options: { ...options, ...more }, mayRepeat });
-    return this.#asked.run({ ...call, send });
+    return asked.takesTurns ? this.#sendInTurn(asked, { ...call, send }) : asked.run({ ...call, send });
+  }
+
+  /** A turn ends with the call at the server, not with what its caller is answered. One that was given up keeps it for a while, since it may ask on. */
+  async #sendInTurn(asked: AskedCalls, call: SentCall): Promise<JsonObject> {
+    const { cancellation, caller } = call.context;
+    const { timeoutMs, cancelledCallMs } = this.limits;
+    const end = await this.#turns.take({ who: agentKeyOf(caller), cancellation, timeoutMs }).catch((error: unknown) => {
+      this.#end(call.context);
+      throw error;
+    });
+    const endLater = (error: unknown): void => void (isGivenUp(error) ? setTimeout(end, cancelledCallMs).unref() : end());
+    const send: SentCall['send'] = (...how) => {
+      const sent = call.send(...how);
+      sent.then(end, endLater);
+      return sent;
+    };
+    return asked.run({ ...call, send });
   }
 
   #exchange(

@@ -2,7 +2,8 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../core/cancellation.js';
-import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
+import { BridgeError, codeOf } from '../core/errors.js';
+import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState, ServerStatus } from '../core/tool-server.js';
@@ -13,6 +14,7 @@ import type { FileWatch } from '../state/private-file.js';
 import { Throttle } from '../util/throttle.js';
 import { EraChoice, type Opening } from './era-choice.js';
 import type { EraVerdicts } from './era-verdicts.js';
+import { explainStart } from './explain-start.js';
 import { performHandshake } from './handshake.js';
 import { LastLines } from './last-lines.js';
 import { fromFaultAnswer, type Link, type LinkOptions, type OpenLink, startFaultOf } from './link.js';
@@ -41,7 +43,9 @@ export interface ServerInstanceOptions {
   onReady: (session: UpstreamSession) => void;
   onNotification: (event: ProviderEvent) => void;
   /** Left out: a server of the legacy era may ask nothing. */
-  questions?: { askable: JsonObject; calls: AskedCalls } | undefined;
+  questions?: { askable: () => JsonObject; calls: AskedCalls } | undefined;
+  /** The era of the one agent for which it runs: it is asked for first. Left out: it runs for all. */
+  eraOfAgent?: (() => Era | undefined) | undefined;
 }
 
 /** Faults of a server that it repeats are logged once in this time. Milliseconds. */
@@ -81,7 +85,7 @@ export class ServerInstance {
 
   constructor(options: ServerInstanceOptions) {
     this.#options = options;
-    this.#eras = new EraChoice(options.config, options.eras);
+    this.#eras = new EraChoice(options.config, options.eras, options.eraOfAgent);
     this.#gone = options.after ?? Promise.resolve();
   }
 
@@ -168,7 +172,7 @@ export class ServerInstance {
         const fault = startFaultOf(error);
         const required = loginRequiredOf(error);
         if (required !== undefined) this.#waitForLogin(required);
-        this.#recover(`It did not start: ${fault?.message ?? explain(error, this.#options.limits)}`, this.#pauseAfterFault(fault));
+        this.#recover(`It did not start: ${fault?.message ?? explainStart(error, this.#options.limits)}`, this.#pauseAfterFault(fault));
       },
     );
   }
@@ -185,7 +189,13 @@ export class ServerInstance {
       const timeoutMs = Math.max(1, deadline - performance.now());
       const silenceMs = Math.min(limits.eraSilenceMs, timeoutMs / 2);
       try {
-        const shown = await performHandshake(session, { ...opening, clientInfo, askable: questions?.askable ?? {}, timeoutMs, silenceMs });
+        const shown = await performHandshake(session, {
+          ...opening,
+          clientInfo,
+          askable: questions?.askable() ?? {},
+          timeoutMs,
+          silenceMs,
+        });
         this.#assertCurrent(life);
         this.#eras.succeed(opening, shown);
         return session;
@@ -331,14 +341,4 @@ export class ServerInstance {
 function loginRequiredOf(error: unknown): BridgeError | undefined {
   const fault = fromFaultAnswer(error);
   return fault instanceof BridgeError && fault.code === 'login_required' ? fault : undefined;
-}
-
-/** Why a start failed, as the rest of a sentence. */
-function explain(error: unknown, { startTimeoutMs }: UpstreamLimits): string {
-  if (error instanceof RemoteError) return `it refused to be initialized: ${error.message}`;
-  if (codeOf(error) === 'timeout' || (error instanceof DOMException && error.name === 'AbortError'))
-    return `it did not answer "initialize" within ${startTimeoutMs} ms`;
-  if (error instanceof BridgeError && typeof error.data.how === 'string')
-    return `it ended before it answered "initialize" (${error.data.how})`;
-  return messageOf(error);
 }

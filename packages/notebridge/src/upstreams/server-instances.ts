@@ -1,27 +1,33 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { agentKey, isOnlyDeclared } from '../core/agent-key.js';
-import type { CallContext } from '../core/call-context.js';
+import type { CallContext, Caller } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
 import type { ProviderEvent } from '../core/provider.js';
 import { everyAskable, toAskable } from '../core/questions.js';
 import type { ServerConfig } from '../core/server-config.js';
+import type { SoleAgent } from '../core/sole-agent.js';
 import type { FollowCall } from '../core/telemetry.js';
 import type { ServerState } from '../core/tool-server.js';
-import { AskedCalls } from '../questions/asked-calls.js';
+import { AskedCalls, type QuestionTie } from '../questions/asked-calls.js';
 import { ShownUrls } from '../questions/shown-urls.js';
 import { NotificationBrake } from '../rpc/notification-brake.js';
 import { type CallLimits, type SentRequest, ServerCalls } from './server-calls.js';
 import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
 import { Stalls } from './stalls.js';
 import type { UpstreamSession } from './upstream-session.js';
+import type { UpstreamTools } from './upstream-tools.js';
 
-export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification' | 'questions'> {
+export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification' | 'onReady' | 'questions' | 'eraOfAgent'> {
   logLevels: LogLevels;
   /** Follows each request. Left out: nobody does. */
   follow?: FollowCall | undefined;
-  onNotification: (event: ProviderEvent, session: UpstreamSession) => void;
+  /** The process serves one agent alone. Left out: it may serve several. */
+  soleAgent?: SoleAgent | undefined;
+  /** See `ServerInstanceOptions`. */
+  onReady: (session: UpstreamSession, pooled: PooledInstance) => void;
+  onNotification: (event: ProviderEvent, session: UpstreamSession, pooled: PooledInstance) => void;
 }
 
 /** As many calls as run at once may wait four times over. */
@@ -31,16 +37,21 @@ const mostOfOne = 0.25;
 /** Where calls run one at a time. */
 const waitingInTurn = 64;
 
-/** What ties a question of a server of the legacy era to one of the calls that run. */
-function questionsOf({ questions, transport }: ServerConfig): 'streams' | 'serial' | 'none' {
-  if (questions !== 'auto') return questions;
-  return transport === 'http' ? 'streams' : 'none';
+/** Doors of agents, which have sessions of their own. */
+const agentDoors: ReadonlySet<Caller['door']> = new Set(['stdio', 'http', 'library']);
+
+/** What ties a question of a server of the legacy era to one of the calls that run; undefined: it may not ask. */
+function tieOf({ questions, transport }: ServerConfig): QuestionTie | undefined {
+  if (questions !== 'auto') return questions === 'serial' ? 'serial' : undefined;
+  return transport === 'http' ? 'stream' : 'single';
 }
 
 /** One running server with the calls to it. */
-interface PooledInstance {
+export interface PooledInstance {
   /** The agent's session that it serves alone. */
   sessionId?: string | undefined;
+  /** What it lists, where that is not what all list. */
+  tools?: UpstreamTools | undefined;
   instance: ServerInstance;
   calls: ServerCalls;
 }
@@ -76,9 +87,30 @@ export class ServerInstances {
     return { ...this.#shared.instance.state, inFlight };
   }
 
+  get shared(): PooledInstance {
+    return this.#shared;
+  }
+
+  /** Those that serve one agent each. */
+  get own(): IterableIterator<PooledInstance> {
+    return this.#own.values();
+  }
+
+  /** The instance for what is of no session: an agent's own only where each has a program of its own. Throws `limit_reached`. */
+  ofAll(context: CallContext): PooledInstance {
+    return this.#config.instances === 'per-agent' ? this.of(context) : this.#shared;
+  }
+
+  /** True for an agent's session at a server that all share: it lists what that lists. */
+  isBesideShared(pooled: PooledInstance): boolean {
+    return pooled !== this.#shared && this.#config.instances === 'shared';
+  }
+
   /** The instance that serves a call. Throws `limit_reached`. */
   of(context: CallContext | undefined): PooledInstance {
-    if (this.#config.instances === 'shared' || context === undefined) return this.#shared;
+    if (context === undefined || this.#options.soleAgent !== undefined) return this.#shared;
+    const isPerAgent = this.#config.instances === 'per-agent';
+    if (!isPerAgent && !this.#hasOwnSession(context)) return this.#shared;
     const key = this.#keyOf(context);
     const own = this.#own.get(key);
     if (own !== undefined) {
@@ -87,17 +119,29 @@ export class ServerInstances {
       this.#own.set(key, own);
       return own;
     }
-    this.#makeRoom(context.caller.sessionId);
+    try {
+      this.#makeRoom(context.caller.sessionId);
+    } catch (error) {
+      // What all share does as well, but for questions that no stream ties to a call.
+      if (!isPerAgent) return this.#shared;
+      throw error;
+    }
     if (isOnlyDeclared(context.caller)) this.#sayWhoIsOne();
     const pooled = this.#createPooled(context);
     this.#own.set(key, pooled);
     return pooled;
   }
 
+  /** Over HTTP a session costs no process: each agent of the legacy era has one there, as without a bridge. */
+  #hasOwnSession({ caller: { era, door }, parent }: CallContext): boolean {
+    const { transport, era: wanted } = this.#config;
+    return transport === 'http' && wanted !== 'modern' && era === 'legacy' && agentDoors.has(door) && parent === undefined;
+  }
+
   /** What one agent can be asked, another that calls itself the same may not. */
   #keyOf({ caller, clientCapabilities: declared }: CallContext): string {
     const clientCapabilities = toAskable(declared);
-    if (clientCapabilities === undefined || questionsOf(this.#config) === 'none') return agentKey(caller);
+    if (clientCapabilities === undefined || tieOf(this.#config) === undefined) return agentKey(caller);
     return `${agentKey(caller)} ${JSON.stringify(clientCapabilities)}`;
   }
 
@@ -129,9 +173,9 @@ export class ServerInstances {
 
   /** Sends a notification of an agent to the instances that know of it. */
   notifyOf(sessionId: string, method: string, params: JsonObject | undefined): void {
-    if (questionsOf(this.#config) === 'none') return;
-    const told =
-      this.#config.instances === 'shared' ? [this.#shared] : [...this.#own.values()].filter((own) => own.sessionId === sessionId);
+    if (tieOf(this.#config) === undefined) return;
+    const own = [...this.#own.values()].filter((each) => each.sessionId === sessionId);
+    const told = this.#config.instances === 'shared' && own.length === 0 ? [this.#shared] : own;
     for (const { instance } of told) if (instance.session?.handshake.era === 'legacy') instance.session.notify(method, params);
   }
 
@@ -185,15 +229,16 @@ export class ServerInstances {
   #createPooled(context?: CallContext): PooledInstance {
     const sessionId = context?.caller.sessionId;
     const { name } = this.#config;
-    const mode = questionsOf(this.#config);
+    const tie = tieOf(this.#config);
+    const { soleAgent } = this.#options;
+    const owner = context === undefined ? soleAgent : { context };
     const timeoutMs = this.#options.limits.answerTimeoutMs;
     const urls = new ShownUrls();
     // Who has one alone keeps nobody from it.
-    const stalls = mode === 'serial' && context === undefined ? new Stalls(this.#options.limits.cancelledCallMs) : undefined;
-    const isOwn = context !== undefined;
-    const asked = mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn, timeoutMs, urls });
+    const stalls = tie === 'serial' && owner === undefined ? new Stalls(this.#options.limits.cancelledCallMs) : undefined;
+    const asked = tie && new AskedCalls({ server: name, tie, owner, timeoutMs, urls });
     const questions = asked && {
-      askable: context === undefined ? everyAskable : (toAskable(context.clientCapabilities) ?? {}),
+      askable: () => (owner === undefined ? everyAskable : (toAskable(owner.context?.clientCapabilities) ?? {})),
       calls: asked,
     };
     const brake = new NotificationBrake({
@@ -201,7 +246,7 @@ export class ServerInstances {
       pass: (event) => {
         if (instance.session === undefined) return;
         const addressed = this.#address(event, pooled);
-        if (addressed !== undefined) this.#options.onNotification(addressed, instance.session);
+        if (addressed !== undefined) this.#options.onNotification(addressed, instance.session, pooled);
       },
     });
     const { logLevels, follow: followAny } = this.#options;
@@ -210,9 +255,10 @@ export class ServerInstances {
     const instance: ServerInstance = new ServerInstance({
       ...this.#options,
       questions,
+      eraOfAgent: owner && (() => owner.context?.caller.era),
       onNotification: (event) => brake.take(event),
       onReady: (session) => {
-        this.#options.onReady(session);
+        this.#options.onReady(session, pooled);
         this.#sendLevel(pooled, sessionId === undefined ? logLevels.lowest : logLevels.of(sessionId));
       },
     });
@@ -255,7 +301,7 @@ export class ServerInstances {
   #limits(): CallLimits {
     const { maxInFlight: most, timeoutMs, lazy, questions } = this.#config;
     const { callTimeoutMs, answerTimeoutMs, cancelledCallMs, lazyIdleMs } = this.#options.limits;
-    const isSerial = questionsOf(this.#config) === 'serial';
+    const isSerial = tieOf(this.#config) === 'serial';
     const maxInFlight = isSerial ? 1 : most;
     return {
       maxInFlight,

@@ -20,6 +20,11 @@ export interface Handshake {
   instructions?: string | undefined;
 }
 
+/** The rest of a sentence. */
+const noPush =
+  'cannot be sent to a client of 2026-07-28, whose servers ask by the answer to a call. In the config of this server write "era": "legacy" ' +
+  'together with "instances": "per-agent", so that each agent has it in its own process and can be asked.';
+
 export interface UpstreamSessionOptions {
   link: Link;
   /** The name and version sent to the server. */
@@ -126,6 +131,8 @@ export class UpstreamSession {
     const { onQuestion } = this.#options;
     if (onQuestion !== undefined && this.#handshake.era === 'legacy' && isQuestion(request))
       return onQuestion(request, call, streamOf(request));
+    if (onQuestion !== undefined && this.#handshake.era === 'modern' && isQuestion(request))
+      throw new BridgeError('unknown_method', `${request.method} ${noPush}`);
     throw new BridgeError('unknown_method', `Notebridge did not offer "${request.method}" to this server.`);
   }
 

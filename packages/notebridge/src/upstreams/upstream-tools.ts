@@ -7,10 +7,12 @@ import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { declaredHeaders } from '../core/param-headers.js';
 import type { ServerConfig } from '../core/server-config.js';
+import { type LeftOutEntry, toLeftOut } from '../core/valid-entries.js';
 import { quote } from '../util/quote.js';
 import { Throttle } from '../util/throttle.js';
+import { type FetchedList, fetchList } from './fetch-list.js';
+import type { LeftOutLog } from './left-out.js';
 import { createToolFilter, type ToolFilter } from './tool-filter.js';
-import { type FetchedTools, fetchTools, type ToolsByName } from './tool-list.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamSession } from './upstream-session.js';
 
@@ -19,6 +21,7 @@ export interface UpstreamToolsOptions {
   logger: Logger;
   /** Waits for a session with the server; starts it if need be. */
   ready: (context?: CallContext) => Promise<UpstreamSession>;
+  log: LeftOutLog;
   /** There is a new list, and it is known already. */
   onChange: () => void;
 }
@@ -27,8 +30,9 @@ export interface UpstreamToolsOptions {
 const changeIntervalMs = 100;
 /** A name that is not in the list may be new; but a list that was read just now is not read again for it. Milliseconds. */
 const freshMs = 1000;
-/** Tools that were reported are remembered, so many of them. */
-const maxReported = 2000;
+type ToolsByName = ReadonlyMap<string, Tool>;
+
+const nothing: FetchedList = { items: [], leftOut: [], changed: 0, cache: undefined };
 
 /** What is known of the tools of a server, as far as its config lets them be seen. */
 export class UpstreamTools {
@@ -39,9 +43,8 @@ export class UpstreamTools {
   #all: ToolsByName | undefined;
   #shown: ToolsByName | undefined;
   #list: readonly Tool[] | undefined;
-  #fetching: Promise<FetchedTools> | undefined;
-  /** Tools that were left out, with the reason. */
-  readonly #reported = new Set<string>();
+  #fetching: Promise<FetchedList> | undefined;
+  #leftOut: readonly LeftOutEntry[] = [];
   #isStale = false;
   #cache: CacheHints | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
@@ -53,6 +56,11 @@ export class UpstreamTools {
 
   get known(): readonly Tool[] | undefined {
     return this.#list;
+  }
+
+  /** What the server listed last and no agent can use, as far as the config would show it. */
+  get leftOut(): readonly LeftOutEntry[] {
+    return this.#leftOut.filter(({ name }) => typeof name !== 'string' || this.#filter(name));
   }
 
   find(name: unknown): Tool | undefined {
@@ -124,16 +132,20 @@ export class UpstreamTools {
   }
 
   async #read(session: UpstreamSession, isChanged: boolean): Promise<void> {
-    const { config, logger, onChange } = this.#options;
-    const fetching = fetchTools(session, { server: config.name, logger, leavesOut: (tool) => this.#misdeclared(session, tool) });
+    const { config, logger, log, onChange } = this.#options;
+    const server = config.name;
+    const fetching = session.can('tools') ? fetchList(session, 'tools/list', { server, logger }) : Promise.resolve(nothing);
     this.#fetching = fetching;
     this.#isStale = false;
     try {
-      const { tools, cache } = await fetching;
+      const { items, leftOut, changed, cache } = await fetching;
       // A later reading counts, whichever ends first; until there is one, an overtaken one is better than none.
       if (this.#fetching !== fetching && this.#all !== undefined) return;
       this.#cache = cache;
       this.#fetchedAt = performance.now();
+      const { tools, misdeclared } = this.#callable(session, items as readonly Tool[]);
+      this.#leftOut = [...leftOut, ...misdeclared];
+      log.report('tools/list', { leftOut: this.leftOut, changed });
       const isNew = this.#all === undefined || !isSameList(tools, this.#all);
       this.#show(tools);
       if (isNew || isChanged) onChange();
@@ -145,15 +157,17 @@ export class UpstreamTools {
     }
   }
 
-  /** Why a tool must not be called over HTTP: its headers cannot be told. The same is reported once. */
-  #misdeclared(session: UpstreamSession, tool: Tool): { fault: string; isNew: boolean } | undefined {
-    if (this.#options.config.transport === 'stdio' || session.handshake.era === 'legacy') return undefined;
-    const { fault } = declaredHeaders(tool.inputSchema);
-    if (fault === undefined) return undefined;
-    const key = JSON.stringify([tool.name, fault]);
-    const isNew = !this.#reported.has(key);
-    if (this.#reported.size < maxReported) this.#reported.add(key);
-    return { fault, isNew };
+  /** Without those that must not be called over HTTP, since their headers cannot be told. */
+  #callable(session: UpstreamSession, items: readonly Tool[]): { tools: ToolsByName; misdeclared: LeftOutEntry[] } {
+    const isWithHeaders = this.#options.config.transport !== 'stdio' && session.handshake.era === 'modern';
+    const misdeclared: LeftOutEntry[] = [];
+    const tools = new Map<string, Tool>();
+    for (const tool of items) {
+      const { fault } = isWithHeaders ? declaredHeaders(tool.inputSchema) : { fault: undefined };
+      if (fault === undefined) tools.set(tool.name, tool);
+      else misdeclared.push(toLeftOut('tools/list', tool, fault.replace(/\.$/, '')));
+    }
+    return { tools, misdeclared };
   }
 
   #show(tools: ToolsByName): void {

@@ -5,6 +5,7 @@ import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, headerMismatchCode, RemoteError } from '../core/errors.js';
+import { isListMethod, type ListMethod, listMethods } from '../core/list-methods.js';
 import type { Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Era } from '../core/protocol-versions.js';
@@ -12,9 +13,12 @@ import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { hasTasksExtension } from '../core/task-servers.js';
 import type { Exposure, NameStyle, Placement, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
+import { type LeftOutEntry, toValidList } from '../core/valid-entries.js';
+import { assertList, fetchList } from './fetch-list.js';
+import { LeftOutLog } from './left-out.js';
 import { listenForTask, listenForUpdates } from './listen-for-changes.js';
 import { programOf } from './program-of.js';
-import { type InstancesOptions, ServerInstances } from './server-instances.js';
+import { type InstancesOptions, type PooledInstance, ServerInstances } from './server-instances.js';
 import { unavailable } from './unavailable.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';
 import { UpstreamTools } from './upstream-tools.js';
@@ -35,13 +39,8 @@ const neededCapabilities: Record<string, string> = {
   'prompts/get': 'prompts',
   'completion/complete': 'completions',
 };
-const emptyLists: Record<string, string> = {
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-  'prompts/list': 'prompts',
-};
 /** Methods that only read, so that they may be sent again when the server died over them. */
-const readingMethods = new Set([...Object.keys(emptyLists), 'resources/read', 'prompts/get', 'completion/complete']);
+const readingMethods = new Set([...Object.keys(listMethods), 'resources/read', 'prompts/get', 'completion/complete']);
 
 /** One server of the config, as the rest of the hub sees it: it is there, whether its program runs just now or not. */
 export class Upstream implements ToolServer {
@@ -50,6 +49,9 @@ export class Upstream implements ToolServer {
   readonly #options: UpstreamOptions;
   readonly #instances: ServerInstances;
   readonly #tools: UpstreamTools;
+  readonly #leftOut: LeftOutLog;
+  /** Of several instances: what they list, joined. */
+  #known: { lists: readonly (readonly Tool[])[]; tools: readonly Tool[] } = { lists: [], tools: [] };
   readonly #events = new Listeners<ProviderEvent>();
   readonly #watched = new WatchedResources();
   /** How to stop listening to the updates that a session of the modern era sends. */
@@ -67,15 +69,32 @@ export class Upstream implements ToolServer {
       config,
       paramHeadersOf: (tool) => this.#paramHeadersOf(tool),
       onState: () => options.onEvent({ server: this.name, kind: 'state' }),
-      onReady: (session) => this.#meet(session),
-      onNotification: (event, session) => this.#onEvent(event, session),
+      onReady: (session, pooled) => this.#meet(session, pooled),
+      onNotification: (event, session, pooled) => this.#onEvent(event, session, pooled),
     });
-    this.#tools = new UpstreamTools({
-      config,
-      logger: options.logger,
-      ready: (context) => this.#instances.of(context).instance.ready(context?.cancellation),
+    this.#leftOut = new LeftOutLog(this.name, options.logger);
+    this.#tools = this.#createTools(this.#instances.shared);
+  }
+
+  #createTools({ instance }: PooledInstance): UpstreamTools {
+    return new UpstreamTools({
+      config: this.#config,
+      log: this.#leftOut,
+      logger: this.#options.logger,
+      ready: (context) => instance.ready(context?.cancellation),
       onChange: () => this.#notify({ method: 'notifications/tools/list_changed' }),
     });
+  }
+
+  /** What the instance of this caller lists: a program of its own may have other tools than one for another agent. */
+  #toolsOf(context: CallContext | undefined): UpstreamTools {
+    return this.#toolsOfInstance(this.#config.instances === 'per-agent' ? this.#instances.of(context) : this.#instances.shared);
+  }
+
+  #toolsOfInstance(pooled: PooledInstance): UpstreamTools {
+    if (pooled === this.#instances.shared) return this.#tools;
+    pooled.tools ??= this.#createTools(pooled);
+    return pooled.tools;
   }
 
   get description(): string | undefined {
@@ -103,8 +122,14 @@ export class Upstream implements ToolServer {
     return this.#instances.state;
   }
 
+  /** Of all instances. */
   get knownTools(): readonly Tool[] | undefined {
-    return this.#tools.known;
+    const lists = [this.#tools.known, ...[...this.#instances.own].map(({ tools }) => tools?.known)].filter((list) => list !== undefined);
+    const [only] = lists;
+    if (lists.length < 2) return only;
+    if (!isDeepStrictEqual(lists, this.#known.lists))
+      this.#known = { lists, tools: [...new Map(lists.flat().map((tool) => [tool.name, tool])).values()] };
+    return this.#known.tools;
   }
 
   get toolsCache(): CacheHints | undefined {
@@ -116,6 +141,18 @@ export class Upstream implements ToolServer {
     if (era === 'modern') return hasTasksExtension(capabilities) ? era : undefined;
     const requests = isJsonObject(capabilities?.tasks) ? capabilities.tasks.requests : undefined;
     return isJsonObject(requests) && isJsonObject(requests.tools) && requests.tools.call !== undefined ? 'legacy' : undefined;
+  }
+
+  async findLeftOut(): Promise<readonly LeftOutEntry[]> {
+    const session = await this.#instances.of(undefined).instance.ready();
+    const { logger } = this.#options;
+    const others = (Object.keys(listMethods) as ListMethod[]).filter(
+      (method) => method !== 'tools/list' && session.can(neededCapabilities[method] ?? ''),
+    );
+    const lists = await Promise.all(
+      others.map((method) => fetchList(session, method, { server: this.name, logger }).catch(() => undefined)),
+    );
+    return [...this.#tools.leftOut, ...lists.flatMap((list) => list?.leftOut ?? [])];
   }
 
   watchTask(taskId: string, context: CallContext): () => void {
@@ -145,7 +182,7 @@ export class Upstream implements ToolServer {
 
   async listTools(context?: CallContext): Promise<readonly Tool[]> {
     if (this.#config.disabled) throw this.#disabled();
-    return this.#tools.list(context);
+    return this.#toolsOf(context).list(context);
   }
 
   /** Not async for tool calls: on the usual way they pay for nothing but the request. */
@@ -156,7 +193,7 @@ export class Upstream implements ToolServer {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (method === 'tools/list') return this.#tools.list(context).then((tools) => ({ tools, ...this.toolsCache }));
+    if (method === 'tools/list') return this.listTools(context).then((tools) => ({ tools, ...this.toolsCache }));
     return this.#requestOther(method, params, context);
   }
 
@@ -185,7 +222,7 @@ export class Upstream implements ToolServer {
     if (!isDeepStrictEqual(programOf(config), programOf(this.#config))) return false;
     this.#config = config;
     this.#instances.update(config);
-    this.#tools.update(config);
+    for (const tools of [this.#tools, ...[...this.#instances.own].map((own) => own.tools)]) tools?.update(config);
     return true;
   }
 
@@ -200,7 +237,7 @@ export class Upstream implements ToolServer {
   }
 
   #callTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const tool = this.#tools.find(params.name);
+    const tool = this.#toolsOf(context).find(params.name);
     if (tool === undefined) return this.#callUnlistedTool(params, context);
     const { annotations } = tool;
     const isRepeatable = annotations !== undefined && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
@@ -208,7 +245,7 @@ export class Upstream implements ToolServer {
   }
 
   async #callUnlistedTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
-    await this.#tools.assertMayExist(params.name, context);
+    await this.#toolsOf(context).assertMayExist(params.name, context);
     return this.#sendCall(params, context, false);
   }
 
@@ -237,27 +274,36 @@ export class Upstream implements ToolServer {
       if (this.#handshake === undefined && (!this.#config.lazy || this.status === 'failed'))
         await this.#instances.of(context).instance.ready(context.cancellation);
       if (this.#handshake?.capabilities[needed] === undefined) {
-        const items = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;
-        if (items !== undefined) return { [items]: [] };
+        if (isListMethod(method)) return { [listMethods[method].items]: [] };
         throw new BridgeError('unknown_method', `"${this.name}" has no ${needed}, so it does not answer "${method}".`);
       }
     }
     if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
       if (!this.#watched.count(method, params)) return {};
-      const session = await this.#instances.of(context).instance.ready(context.cancellation);
-      if (session.handshake.era === 'modern') {
-        this.#listen(session);
-        return {};
-      }
+      const { instance, calls } = this.#instances.ofAll(context);
+      const session = await instance.ready(context.cancellation);
+      if (session.handshake.era === 'legacy') return calls.request({ method, params, context, isRepeatable: false });
+      this.#listen(session);
+      return {};
     }
-    return this.#instances.of(context).calls.request({ method, params, context, isRepeatable: readingMethods.has(method) });
+    const answer = await this.#instances.of(context).calls.request({ method, params, context, isRepeatable: readingMethods.has(method) });
+    return isListMethod(method) ? this.#toValid(method, answer) : answer;
+  }
+
+  async #toValid(method: ListMethod, answer: JsonObject): Promise<JsonObject> {
+    assertList(method, answer);
+    const valid = await toValidList(method, answer);
+    this.#leftOut.report(method, valid);
+    return valid.result;
   }
 
   /** A server that has just started knows nothing of the one before. */
-  #meet(session: UpstreamSession): void {
+  #meet(session: UpstreamSession, pooled: PooledInstance): void {
+    if (this.#instances.isBesideShared(pooled)) return;
     const before = this.#handshake?.capabilities ?? {};
     this.#handshake = session.handshake;
-    if (session.can('tools') || this.#tools.known === undefined) this.#tools.refresh(session);
+    const tools = this.#toolsOfInstance(pooled);
+    if (session.can('tools') || tools.known === undefined) tools.refresh(session);
     if (session.handshake.era === 'modern') this.#listen(session);
     else for (const uri of this.#watched.uris) session.request('resources/subscribe', { uri }, {}).catch(() => {});
     for (const kind of ['resources', 'prompts']) {
@@ -274,10 +320,16 @@ export class Upstream implements ToolServer {
     stop?.();
   }
 
-  #onEvent(event: ProviderEvent, session: UpstreamSession): void {
+  #onEvent(event: ProviderEvent, session: UpstreamSession, pooled: PooledInstance): void {
     // Of a listen of ours, so it is for nobody else.
     if (event.method === 'notifications/subscriptions/acknowledged') return;
-    if (event.method === 'notifications/tools/list_changed') this.#tools.refreshSoon(session);
+    // The one that all share says so too.
+    if (
+      this.#instances.isBesideShared(pooled) &&
+      (event.method.endsWith('/list_changed') || event.method === 'notifications/resources/updated')
+    )
+      return;
+    if (event.method === 'notifications/tools/list_changed') (pooled.tools ?? this.#tools).refreshSoon(session);
     else this.#notify(event);
   }
 

@@ -5,6 +5,7 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { LogLevels } from '../core/log-levels.js';
 import type { ServerConfig } from '../core/server-config.js';
+import type { SoleAgent } from '../core/sole-agent.js';
 import type { FollowCall } from '../core/telemetry.js';
 import type { ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
@@ -35,6 +36,8 @@ export interface UpstreamsOptions {
   env?: Environment | undefined;
   /** Follows each request to a server. Default: nobody does. */
   follow?: FollowCall | undefined;
+  /** The process serves one agent alone. Default: it may serve several. */
+  soleAgent?: SoleAgent | undefined;
   /** Whether a server is started without a call. Default: each may be that is not lazy. */
   mayStart?: ((config: ServerConfig) => boolean) | undefined;
   /** How servers are reached. Default: as their config says. */
@@ -168,6 +171,7 @@ export class Upstreams implements ToolServers {
       logins: this.#logins,
       env: this.#options.env ?? {},
       follow: this.#options.follow,
+      soleAgent: this.#options.soleAgent,
       logger: this.#logger,
       redact: (text) => this.#redactor.redact(text),
       after,

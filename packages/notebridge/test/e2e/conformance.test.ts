@@ -110,7 +110,13 @@ const openUpstream: Record<'stdio' | 'HTTP', (test: OnFinished) => Promise<Upstr
   },
 };
 
-const ways = (['stdio', 'HTTP'] as const).flatMap((transport) => (['auto', 'modern'] as const).map((era) => ({ transport, era })));
+const ways = [
+  ...(['stdio', 'HTTP'] as const).flatMap((transport) =>
+    (['auto', 'modern'] as const).map((era) => ({ transport, era, instances: 'shared' })),
+  ),
+  // Each agent has a program of its own, in its own era.
+  { transport: 'stdio', era: 'auto', instances: 'per-agent' } as const,
+];
 
 // One after the other: the suite waits half a second for some answers, on a busy machine too.
 describe.sequential('what the official conformance suite requires', () => {
@@ -120,17 +126,17 @@ describe.sequential('what the official conformance suite requires', () => {
   });
 
   it.for(ways)(
-    'passes through a hub before a server over $transport, spoken to as $era, also after that and the hub were killed',
+    'passes through a hub before a $instances server over $transport, spoken to as $era, also after that and the hub were killed',
     {
       timeout,
       tags: ['P-355'],
     },
-    async ({ transport, era }, test) => {
+    async ({ transport, era, instances }, test) => {
       const upstream = await openUpstream[transport](test);
-      const servers = { it: { ...upstream.entry, era, names: 'plain' } };
+      const servers = { it: { ...upstream.entry, era, instances, names: 'plain' } };
       const hub = await serve(servers, await ownPort());
       test.onTestFinished(() => hub[Symbol.asyncDispose]());
-      const path = `${transport}, ${era}`;
+      const path = instances === 'shared' ? `${transport}, ${era}` : `${transport}, ${instances}`;
       await check(hub.url, path);
       await upstream.kill(hub);
       await check(hub.url, path, ', its server killed');

@@ -63,13 +63,14 @@ describe('the list of tools', () => {
   });
 
   it.each(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint', 'title'])(
-    'loses the annotations of a tool whose %s is of the wrong type',
+    'loses of the annotations of a tool the %s that is of the wrong type',
     async (key) => {
       await using bridge = await Bridge.open();
       const own = { name: 'own', inputSchema, annotations: { [key]: 1, readOnlyHint: key === 'readOnlyHint' ? 'yes' : true } };
       await using _page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult(own)) });
       const { result } = await bridge.agent.request('tools/list');
-      expect((result as { tools: unknown[] }).tools[1]).toEqual({ name: 'own', inputSchema });
+      const annotations = key === 'readOnlyHint' ? {} : { readOnlyHint: true };
+      expect((result as { tools: unknown[] }).tools[1]).toEqual({ name: 'own', inputSchema, annotations });
     },
   );
 
@@ -104,8 +105,8 @@ describe('the list of tools', () => {
         { name: 'f', inputSchema: { type: 'object', required: 'x' } },
         { name: 'g', inputSchema: { properties: {} } },
       ),
-      // No schema, or one that does not name its type, can be mended.
-      [openTool, 'a', 'g'],
+      // All but one that is of no object can be made valid.
+      [openTool, 'a', 'b', 'd', 'e', 'f', 'g'],
     ],
     [
       'full of names with control and invisible characters',

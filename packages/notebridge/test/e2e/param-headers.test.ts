@@ -146,6 +146,6 @@ describe('a tool whose parameters stand in headers, of a server over HTTP', () =
     await server().listTools();
     const reports = log.filter((line) => line.includes('"odd"'));
     expect(reports).toHaveLength(1);
-    expect(reports[0]).toMatch(/^warn: A tool of "it" is left out: "odd": "x-mcp-header" of "amount" stands on the type "number"/);
+    expect(reports[0]).toMatch(/^warn: Of "it" is left out: tool "odd", since "x-mcp-header" of "amount" stands on the type "number"/);
   });
 });

@@ -125,13 +125,30 @@ describe('a call of a modern agent to a server of the legacy era', () => {
 });
 
 describe('a server of the legacy era', () => {
-  it('a server on stdio is promised nothing unless its entry says so, and is refused then', { tags: ['P-343'] }, async () => {
+  it('a server that is shared asks the agent of the one call that runs, of two nobody, and then its calls take turns', {
+    tags: ['P-696'],
+  }, async () => {
     const { call } = openAsking({ questions: 'auto' });
-    const caller = legacyCaller(() => expect.fail('It was asked.'));
-    expect(await call('look', {}, createCall('look', {}, caller))).toMatchObject({ structuredContent: { capabilities: {} } });
-    expect(await call('ask', {}, createCall('ask', { asks: [form] }, caller))).toMatchObject({
-      structuredContent: { answers: [{ error: { code: -32601 } }] },
+    const { told, tell } = createSignal<JsonObject>();
+    const isAsked = createSignal<undefined>();
+    const first = legacyCaller(() => {
+      isAsked.tell(undefined);
+      return told;
+    }, 'one');
+    const others = ['two', 'three', 'four'].map((name) => legacyCaller(async () => ({ action: 'decline', content: { name } }), name));
+    const ask = (who: (typeof others)[number]) => call('ask', {}, createCall('ask', { asks: [form] }, who));
+    const one = ask(first);
+    await isAsked.told;
+    const [two, three, four] = others.map(ask);
+    // The turns begin with it: the first call was made before.
+    expect(await two).toMatchObject({
+      structuredContent: { answers: [{ error: { message: expect.stringContaining('run on it one at a time') } }] },
     });
+    tell({ action: 'accept' });
+    expect(await one).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
+    const answers = (await Promise.all([three, four])).map((result) => (result as JsonObject).structuredContent);
+    expect(answers.at(-1)).toMatchObject({ answers: [{ action: 'decline', content: { name: 'four' } }] });
+    expect(await call('look', {}, createCall('look', {}))).toMatchObject({ structuredContent: { capabilities: everything } });
   });
 
   it('a server that is shared asks the caller of the one call that runs; others wait for their turn', { tags: ['P-343'] }, async () => {

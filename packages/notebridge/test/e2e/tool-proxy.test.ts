@@ -97,6 +97,12 @@ describe('a call through the tool proxy', () => {
     });
   });
 
+  it('a call that the server answers with a protocol error brings its data, if it has some', { tags: ['P-698'] }, async () => {
+    const data = { field: 'path', allowed: [1, null] };
+    expect(await jsonOf(open.call('remote_error', { code: -32602, data }))).toMatchObject({ error_data: data });
+    expect(await jsonOf(open.call('remote_error', { code: -32050 }))).not.toHaveProperty('error_data');
+  });
+
   it('a call that a grant has no rate for is told when to come back', { tags: ['P-073'] }, async () => {
     const response = await open.call('bridge_error', { code: 'budget_exhausted', data: { retry_after_s: 2.5 } });
     expect(response.status).toBe(429);

@@ -123,8 +123,8 @@ describe('upstreams', () => {
     const tools = await server().listTools();
     expect(tools).toHaveLength(10_000);
     expect(tools[7]).toEqual({ name: 'tool_7', inputSchema: { type: 'object' }, description: 'first', 'x-kept': 1 });
-    expect(log.filter((line) => line.includes('another one named "tool_7"'))).toHaveLength(1);
-    expect(log.filter((line) => line.includes('it has no name'))).toHaveLength(2);
+    expect(log.filter((line) => line.includes('tool "tool_7", since there is another one'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes('it has no "name"'))).toHaveLength(2);
     events.length = 0;
     await call('tool_9999');
     await until(() => events.some(({ kind }) => kind === 'tools'));

@@ -5,14 +5,14 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { gatherInput } from '../../src/bindings/input.js';
-import { mergeableLists } from '../../src/catalog/merged-lists.js';
 import { ServerTools } from '../../src/catalog/server-tools.js';
 import { SearchedTools } from '../../src/code-mode/search/searched-tools.js';
 import { lineOf } from '../../src/code-mode/search/show-tools.js';
 import { BridgeError } from '../../src/core/errors.js';
+import { listMethods } from '../../src/core/list-methods.js';
 import type { Tool } from '../../src/core/mcp.js';
 import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-server.js';
-import { fetchTools } from '../../src/upstreams/tool-list.js';
+import { fetchList } from '../../src/upstreams/fetch-list.js';
 import { createContext } from '../support/create-context.js';
 import { type GrowingKind, growthOfWork, testGrowth, textsIn } from '../support/growth.js';
 
@@ -110,9 +110,9 @@ const toolLists: Record<string, (part: unknown) => JsonObject> = {
 };
 
 async function toolsIn(text: string): Promise<Tool[]> {
-  const session = { can: () => true, request: async () => parseJson(text) as JsonObject };
-  const fetched = await fetchTools(session, { server: 'said', logger: silentLogger, leavesOut: () => undefined });
-  return [...fetched.tools.values()];
+  const session = { request: async () => parseJson(text) as JsonObject };
+  const { items } = await fetchList(session, 'tools/list', { server: 'said', logger: silentLogger });
+  return items as Tool[];
 }
 
 /** Lists them to agents, who call one that is not there; searches them. */
@@ -145,7 +145,7 @@ async function bind(text: string): Promise<void> {
   if (first !== undefined) await stubs.stubOf(first);
 }
 
-const itemLists = Object.entries(mergeableLists).flatMap(([method, { items, key }]): GrowingKind[] => {
+const itemLists = Object.entries(listMethods).flatMap(([method, { items, key }]): GrowingKind[] => {
   const take = async (text: string): Promise<void> => {
     const said = parseJson(text);
     if (!isJsonObject(said)) return;

@@ -145,6 +145,15 @@ def test_a_tool_that_failed_raises_what_it_said(owner: ServedHub) -> None:
         give({"isError": True, "content": []})
 
 
+def test_a_protocol_error_brings_its_data(owner: ServedHub) -> None:
+    with pytest.raises(client.ToolError, match="said no") as raised:
+        client.call_tool_sync("values__refuses", {"field": "path", "allowed": [1, "é"]})
+    assert raised.value.data == {"field": "path", "allowed": [1, "é"]}
+    with pytest.raises(client.ToolError) as without:
+        give({"isError": True, "content": []})
+    assert without.value.data is None
+
+
 def test_an_error_survives_pickling() -> None:
     import copy
     import pickle

@@ -37,8 +37,8 @@ export function createTestTools(): TestTools {
     tool('bridge_error', async ({ code, data = {} }) => {
       throw new BridgeError(code as 'timeout', `A ${code} happened.`, { data: data as JsonObject });
     }),
-    tool('remote_error', async ({ code }) => {
-      throw new RemoteError({ code, message: 'The server said no.' });
+    tool('remote_error', async ({ code, data }) => {
+      throw new RemoteError({ code, message: 'The server said no.', ...(data !== undefined && { data }) });
     }),
     tool('break', async () => {
       throw new TypeError('inner secret');

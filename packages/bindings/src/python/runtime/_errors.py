@@ -30,7 +30,12 @@ def raise_failed(call: "Call", answer: Mapping[str, Any]) -> NoReturn:
     if not isinstance(content, list):
         result = answer.get("result")
         content = [{"type": "text", "text": result}] if answer.get("is_error") is True and isinstance(result, str) else []
-    more = {"content": content, "structured": answer.get("structured_content"), "call_id": answer.get("call_id")}
+    more = {
+        "content": content,
+        "structured": answer.get("structured_content"),
+        "data": answer.get("error_data"),
+        "call_id": answer.get("call_id"),
+    }
     hint = f" {_NEXT[code]}" if code in _NEXT else _advice(call) if code == "tool_not_found" else ""
     raise _error(call, f"{text}{hint}", code, more)
 

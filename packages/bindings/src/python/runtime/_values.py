@@ -30,6 +30,7 @@ class ToolError(RuntimeError):
         code: str = "tool_failed",
         content: Optional[List[Any]] = None,
         structured: Any = None,
+        data: Any = None,
         call_id: Optional[str] = None,
     ) -> None:
         super().__init__(message)
@@ -40,6 +41,8 @@ class ToolError(RuntimeError):
         #: The blocks of a tool that failed.
         self.content: List[Any] = content if content is not None else []
         self.structured = structured
+        #: What the server says of a protocol error besides its text: `error.data` of its answer.
+        self.data = data
         #: The call's id in the hub's log and audit.
         self.call_id = call_id
 

@@ -1,7 +1,7 @@
 /** @type {typeof import('./client.js').ToolError} */
 export const ToolError = class extends Error {
   /** @param {string} message @param {import('./client.js').ToolErrorDetails} [details] */
-  constructor(message, { server = '', tool = '', code = 'tool_failed', content = [], structured, callId, cause } = {}) {
+  constructor(message, { server = '', tool = '', code = 'tool_failed', content = [], structured, data, callId, cause } = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ToolError';
     this.server = server;
@@ -9,6 +9,7 @@ export const ToolError = class extends Error {
     this.code = code;
     this.content = content;
     this.structured = structured;
+    this.data = data;
     this.callId = callId;
   }
 };
@@ -45,7 +46,8 @@ export function failed(address, answer) {
   const code = typeof answer.error_code === 'string' ? answer.error_code : 'tool_failed';
   const isToolsText = answer.is_error === true && typeof answer.result === 'string';
   const content = Array.isArray(answer.content) ? answer.content : isToolsText ? [{ type: 'text', text: answer.result }] : [];
-  return failure(address, `${text}${next[code] ?? ''}`, code, { content, structured: answer.structured_content, callId: answer.call_id });
+  const { structured_content: structured, error_data: data, call_id: callId } = answer;
+  return failure(address, `${text}${next[code] ?? ''}`, code, { content, structured, data, callId });
 }
 
 /** The hub answered with an error status. @param {Address} address @param {Route} route @param {Response} response @param {any} body */

@@ -55,6 +55,8 @@ export class ToolError extends Error {
   /** The blocks of a tool that failed. */
   readonly content: ContentBlock[];
   readonly structured: unknown;
+  /** What the server says of a protocol error besides its text: `error.data` of its answer. */
+  readonly data: unknown;
   readonly callId: string | undefined;
 }
 
@@ -64,6 +66,7 @@ export interface ToolErrorDetails {
   code?: string | undefined;
   content?: ContentBlock[] | undefined;
   structured?: unknown;
+  data?: unknown;
   callId?: string | undefined;
   cause?: unknown;
 }

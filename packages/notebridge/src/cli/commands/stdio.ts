@@ -6,6 +6,6 @@ import { serveAgent } from '../serve-agent.js';
 export function stdioCommand(): Command {
   const command = new Command('stdio').description('an MCP server on stdin and stdout, for an agent host (the default command)');
   return addHubOptions(command).action(async (options: HubCommandOptions) => {
-    await serveAgent(await createOwnNotebridge(options, { command: 'stdio', hold: options.standalone ? 'own' : 'join' }));
+    await serveAgent(await createOwnNotebridge(options, { command: 'stdio', oneAgent: true, hold: options.standalone ? 'own' : 'join' }));
   });
 }

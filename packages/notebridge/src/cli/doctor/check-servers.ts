@@ -7,6 +7,7 @@ import { ownServerInfo } from '../../assembly/settings.js';
 import type { Config } from '../../config/config.js';
 import { codeOf } from '../../core/errors.js';
 import type { ServerConfig } from '../../core/server-config.js';
+import type { LeftOutEntry } from '../../core/valid-entries.js';
 import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';
 import { stateDir } from '../../processes/state-dir.js';
 import type { Redactor } from '../../util/redactor.js';
@@ -55,7 +56,15 @@ async function checkServer(config: ServerConfig, { servers, policy, checkOne }: 
   if (config.placement === 'one' && checkOne !== undefined) return checkOne(config);
   const startedAt = performance.now();
   try {
-    const tools = (await servers.get(config.name)?.listTools()) ?? [];
+    const listing = servers.get(config.name);
+    const tools = (await listing?.listTools()) ?? [];
+    const leftOut = (await listing?.findLeftOut?.()) ?? [];
+    if (leftOut.length > 0)
+      return failedCheck(
+        name,
+        describeLeftOut(leftOut),
+        'Update the server, or tell its maintainers. A tool that is named in "tools.deny" is not reported.',
+      );
     const asked = tools.filter((tool) => policy.asksAbout(config.name, tool)).length;
     const text = `${config.transport === 'stdio' ? 'starts' : 'answers'} and lists ${tools.length} tools${asked === 0 ? '' : `, of which a person approves ${asked}`}`;
     return ok(name, config.instances === 'per-agent' ? `${text}; ${whoIsOne}` : text, performance.now() - startedAt);
@@ -67,6 +76,15 @@ async function checkServer(config: ServerConfig, { servers, policy, checkOne }: 
         : 'Check that it runs, and fix "url" or "headers" in the config.';
     return failedCheck(name, messageOf(error), next);
   }
+}
+
+/** Entries that are named one by one. */
+const maxNamed = 5;
+
+function describeLeftOut(leftOut: readonly LeftOutEntry[]): string {
+  const named = leftOut.slice(0, maxNamed).map(({ what, why }) => `${what}, since ${why}`);
+  const more = leftOut.length > maxNamed ? [`${leftOut.length - maxNamed} more`] : [];
+  return `lists what no client can use; it is left out: ${[...named, ...more].join('; ')}`;
 }
 
 /** Undefined if the command can be found. Only looked up: the start itself says the rest. */

@@ -42,7 +42,7 @@ export async function runRecord(file: string, words: readonly string[], options:
   const only = server === undefined ? {} : { config: await configWith(server, options.config), notebook: 'none', followConfig: false };
   const hold = options.standalone ? 'own' : 'join';
   try {
-    await serveAgent(await createOwnNotebridge(options, { command: 'record', hold, createRecorder, ...only }));
+    await serveAgent(await createOwnNotebridge(options, { command: 'record', oneAgent: true, hold, createRecorder, ...only }));
   } finally {
     if (recorder !== undefined) sayRecorded(recorder);
   }

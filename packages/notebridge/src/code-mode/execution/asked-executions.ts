@@ -19,7 +19,7 @@ export class AskedExecutions {
   /** `timeoutMs`: how long an agent may take to answer. */
   constructor(timeoutMs: number) {
     // Who asks, a server or the guard, has said so already.
-    this.#asked = new AskedCalls({ server: 'code-mode', isNamed: true, isSerial: false, isOwn: false, timeoutMs });
+    this.#asked = new AskedCalls({ server: 'code-mode', isNamed: true, tie: 'stream', timeoutMs });
   }
 
   run(params: JsonObject, context: CallContext, execute: Execute): Promise<ToolResult> {

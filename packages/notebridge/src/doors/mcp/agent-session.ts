@@ -19,7 +19,8 @@ import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
 import { Repeats } from '../../util/repeats.js';
 import { createLegacyAsker } from './legacy-asker.js';
-import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
+import { identityOf, isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
+import { toLegacyTools } from './legacy-tools.js';
 import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
@@ -175,7 +176,7 @@ export class AgentSession implements WatchedAgent {
     switch (method) {
       case 'initialize':
         return this.#hub
-          .request(context, async (inner) => toInitializeResult(inner.message, this.#hub))
+          .request(context, async (inner) => toInitializeResult(inner.message, identityOf(this.#hub, this.principal)))
           .then((result) => {
             // From here on events are sent; before, the agent may not know yet what they mean.
             this.#era = 'legacy';
@@ -186,6 +187,8 @@ export class AgentSession implements WatchedAgent {
         return this.#hub.request(context, async () => ({}));
       case 'logging/setLevel':
         return this.#hub.request(context, async (inner) => this.#setLogLevel(inner.message));
+      case 'tools/list':
+        return this.#hub.request(context).then(toLegacyTools);
       default:
         return this.#hub.request(context);
     }

@@ -1,7 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import { severities } from '../../core/log-levels.js';
+import { owner, type Principal } from '../../core/principal.js';
 import { isLegacyVersion, latestLegacyVersion } from '../../core/protocol-versions.js';
+import type { Hub } from '../../hub.js';
 
 /** Declared at once and permanently: capabilities cannot grow after `initialize`, and a page may come later. */
 export const serverCapabilities = {
@@ -15,6 +17,11 @@ export const serverCapabilities = {
 export interface ServerIdentity {
   serverInfo: JsonObject;
   instructions: string | undefined;
+}
+
+/** What an agent of this principal is told of us. */
+export function identityOf(hub: Hub, principal: Principal = owner): ServerIdentity {
+  return { serverInfo: hub.serverInfo, instructions: hub.instructionsFor(principal) };
 }
 
 /** Answers `initialize`: the version asked for if we know it, else our newest, as the spec wants. */

@@ -8,7 +8,7 @@ import { RequestContext } from '../../core/request-context.js';
 import type { TraceHeaders } from '../../core/trace-headers.js';
 import type { Hub } from '../../hub.js';
 import type { RpcRequest } from '../../rpc/messages.js';
-import { isLevelWanted } from './legacy-era.js';
+import { identityOf, isLevelWanted } from './legacy-era.js';
 import { type Envelope, parseEnvelope, toDiscoverResult, toModernError, toModernResult } from './modern-era.js';
 import type { ModernLogs } from './modern-logs.js';
 
@@ -99,7 +99,8 @@ export function toVisibleError(error: unknown, { hub, callId, method }: { hub: H
 }
 
 function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['listen']): Promise<JsonObject> {
-  if (context.method === 'server/discover') return hub.request(context, async () => toDiscoverResult(hub));
+  if (context.method === 'server/discover')
+    return hub.request(context, async () => toDiscoverResult(identityOf(hub, context.caller.principal)));
   if (listen !== undefined) return hub.request(context, (inner) => listen(inner.message));
   return hub.request(context);
 }

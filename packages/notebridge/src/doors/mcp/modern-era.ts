@@ -65,7 +65,7 @@ export function toDiscoverResult({ instructions }: ServerIdentity): JsonObject {
  * Adds what the modern era requires of a result and a legacy provider does not give: its type, and for lists and reads how long
  * they hold. Ours hold for no time: a page can come or go at any moment.
  */
-export function toModernResult(method: string, result: JsonObject, { serverInfo }: ServerIdentity): JsonObject {
+export function toModernResult(method: string, result: JsonObject, { serverInfo }: Pick<ServerIdentity, 'serverInfo'>): JsonObject {
   const meta = isJsonObject(result._meta) ? result._meta : {};
   return {
     resultType: 'complete',

@@ -35,10 +35,11 @@ const answerMembers: JsonObject = {
     description:
       'What kind of failure: `tool_not_found`, `timeout`, `upstream_unavailable`, `cancelled`, `result_too_large`, `denied`, `budget_exhausted`, `invalid_arguments`, or another code of the list of errors.',
   },
+  error_data: { ...anything, description: 'The `data` of a protocol error of the server; left out where there is none.' },
   ...callId,
   duration_ms: { type: 'number', minimum: 0 },
 };
-const answerOptional = ['content', 'structured_content'];
+const answerOptional = ['content', 'structured_content', 'error_data'];
 
 const exampleAnswer = {
   success: true,

@@ -31,6 +31,7 @@ function print({
   structured_content,
   meta,
   error_code,
+  error_data,
   call_id,
   duration_ms,
 }: ToolCallResponse): string {
@@ -40,7 +41,8 @@ function print({
   if (content !== undefined) text += `,"content":${printValue(content)}`;
   if (structured_content !== undefined) text += `,"structured_content":${printValue(structured_content)}`;
   const code = error_code === null ? 'null' : JSON.stringify(error_code);
-  return `${text},"meta":${meta === null ? 'null' : printValue(meta)},"error_code":${code},"call_id":${JSON.stringify(call_id)},"duration_ms":${duration_ms}}`;
+  const data = error_data === undefined ? '' : `,"error_data":${printValue(error_data)}`;
+  return `${text},"meta":${meta === null ? 'null' : printValue(meta)},"error_code":${code}${data},"call_id":${JSON.stringify(call_id)},"duration_ms":${duration_ms}}`;
 }
 
 /** What has no JSON, from a server of this process, is null. */

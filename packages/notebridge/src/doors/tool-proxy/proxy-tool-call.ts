@@ -178,6 +178,11 @@ function toFailure(error: unknown, server: ToolServer, tool: string): CallAnswer
 
 /** A server says by a protocol error that it has no such tool (also -32601: no tools at all), or did not like the arguments. */
 function toRemoteFailure(error: RemoteError, server: ToolServer, tool: string): CallAnswer {
+  const { data } = error.raw;
+  return { ...toKnownFailure(error, server, tool), ...(data !== undefined && { error_data: data }) };
+}
+
+function toKnownFailure(error: RemoteError, server: ToolServer, tool: string): CallAnswer {
   const code = Number(error.raw.code);
   if (code === -32601 || lacksTool(server, tool)) return failedAnswer('tool_not_found', error.message);
   if (code === -32602) return failedAnswer('invalid_arguments', error.message);

@@ -18,6 +18,8 @@ export interface CallAnswer {
   structured_content?: unknown;
   meta: JsonObject | null;
   error_code: string | null;
+  /** What the server says of its error besides the text. Left out: nothing. */
+  error_data?: unknown;
 }
 
 /**

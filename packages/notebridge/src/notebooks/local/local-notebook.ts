@@ -80,7 +80,7 @@ export class LocalNotebook extends ToolsOnlyProvider {
     super();
     this.#options = options;
     const timeoutMs = options.answerTimeoutMs ?? defaultAnswerTimeoutMs;
-    this.#asked = new AskedCalls({ server: this.name, isNamed: true, isSerial: false, isOwn: false, timeoutMs });
+    this.#asked = new AskedCalls({ server: this.name, isNamed: true, tie: 'stream', timeoutMs });
   }
 
   /** Read at each handshake. */

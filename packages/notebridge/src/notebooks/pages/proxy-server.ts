@@ -4,10 +4,12 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
+import { isListMethod, type ListMethod } from '../../core/list-methods.js';
 import { type ListToolsResult, type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import { mayAskIn } from '../../core/questions.js';
+import { toValidList } from '../../core/valid-entries.js';
 import type { SerialCalls } from '../../questions/serial-calls.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import { withoutEnvelope } from '../../rpc/modern-envelope.js';
@@ -20,6 +22,8 @@ import { toShownTools } from './page-tools.js';
 
 /** Resources that are watched over a reload. */
 const maxWatched = 1000;
+/** Entries of a list that are named in the log. */
+const maxNamed = 5;
 /** Pages that a call may see come and go before it is refused. */
 const maxReturns = 100;
 
@@ -192,10 +196,13 @@ export class ProxyServer implements Provider {
     this.#running.add(callId);
     const answer = this.#exchange(client, method, { params: sent, context, options }).finally(() => void this.#running.delete(callId));
     if (method === 'tools/call') return answer.catch((error: unknown) => toFailedCall(error, params));
-    if (method !== 'tools/list') return answer;
-    const shown = answer.then((result) => {
+    if (!isListMethod(method)) return answer;
+    if (method !== 'tools/list') return answer.then((result) => this.#toValid(method, result));
+    const shown = answer.then(async (result) => {
       if (params.cursor === undefined && result.nextCursor === undefined) this.#listed.remember(client, result.tools);
-      return this.#showTools(result, params);
+      const valid = await this.#toValid(method, result);
+      // Whatever was listed meanwhile is of another page.
+      return this.#options.clientFactory() === client ? this.#showTools(valid, params) : toShownTools(valid);
     });
     return params.cursor === undefined ? shown.catch((error: unknown) => this.#listWithoutPage(error)) : shown;
   }
@@ -210,12 +217,21 @@ export class ProxyServer implements Provider {
     return questions.request({ method, params, context, send: (more) => client.request(method, params, { ...options, ...more }) });
   }
 
+  async #toValid(method: ListMethod, listed: JsonObject): Promise<JsonObject> {
+    const { result, leftOut } = await toValidList(method, listed);
+    if (leftOut.length > 0) {
+      const names = leftOut.slice(0, maxNamed).map(({ what, why }) => `${what}: ${why}`);
+      this.#options.logger?.warn('The page lists what no agent could use; it is left out.', { method, leftOut: leftOut.length, names });
+    }
+    return result;
+  }
+
   #showTools(result: JsonObject, params: JsonObject): ListToolsResult {
     const shown = toShownTools(result);
     const { isConnected, onToolsListed, logger = silentLogger } = this.#options;
     this.#shown = params.cursor === undefined ? shown.tools : [...this.#shown, ...shown.tools];
-    const leftOut = Array.isArray(result.tools) ? result.tools.length - shown.tools.length : 'all';
-    if (leftOut !== 0) logger.warn('The page listed tools that no agent could use; they are left out.', { leftOut });
+    const leftOut = (result.tools as readonly unknown[]).length - shown.tools.length;
+    if (leftOut > 0) logger.warn('The page lists tools of names or sizes that no agent may be shown; they are left out.', { leftOut });
     if (params.cursor === undefined && shown.nextCursor === undefined && isConnected?.() !== false) onToolsListed?.(shown.tools);
     return shown;
   }

@@ -1,0 +1,64 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { appendAll } from '@notebridge/kit/long-lists';
+import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
+import { BridgeError } from '../core/errors.js';
+import { type ListMethod, listMethods } from '../core/list-methods.js';
+import { type LeftOutEntry, toLeftOut, toValidList } from '../core/valid-entries.js';
+import { quote } from '../util/quote.js';
+import type { UpstreamSession } from './upstream-session.js';
+
+/** A server that pages on for ever is left after so many. */
+const maxPages = 1000;
+/** How long one page may take. Milliseconds. */
+const pageTimeoutMs = 30_000;
+
+/** A list as it was fetched. */
+export interface FetchedList {
+  /** In the order in which the server lists them, each valid and under a name of its own. */
+  items: readonly JsonObject[];
+  leftOut: readonly LeftOutEntry[];
+  /** How many were changed to be valid. */
+  changed: number;
+  /** How long the list holds from then on, as far as the server says so. */
+  cache: CacheHints | undefined;
+}
+
+/** A whole list of a server, page by page. Of two entries of one name the first counts. Rejects as a request does. */
+export async function fetchList(
+  session: Pick<UpstreamSession, 'request'>,
+  method: ListMethod,
+  { server, logger }: { server: string; logger: Logger },
+): Promise<FetchedList> {
+  const { items: kind, key } = listMethods[method];
+  const items = new Map<unknown, JsonObject>();
+  const leftOut: LeftOutEntry[] = [];
+  const hints: (CacheHints | undefined)[] = [];
+  let changed = 0;
+  let cursor: unknown;
+  for (let page = 0; page < maxPages; page++) {
+    const answer = await session.request(method, cursor === undefined ? {} : { cursor }, { timeoutMs: pageTimeoutMs });
+    hints.push(cacheHintsOf(answer));
+    assertList(method, answer);
+    const valid = await toValidList(method, answer);
+    changed += valid.changed;
+    appendAll(leftOut, valid.leftOut);
+    for (const item of valid.result[kind] as JsonObject[]) {
+      const name = item[key];
+      if (items.has(name)) leftOut.push(toLeftOut(method, item, 'there is another one of that name before it'));
+      else items.set(name, item);
+    }
+    const last = cursor;
+    cursor = valid.result.nextCursor;
+    if (cursor === undefined || cursor === last) break;
+    if (page === maxPages - 1)
+      logger.warn(`"${server}" lists its ${kind} on more than ${maxPages} pages; the rest is left out.`, { server });
+  }
+  return { items: [...items.values()], leftOut, changed, cache: mergeCacheHints(hints) };
+}
+
+/** Throws `bad_message` for an answer without a list: what was not listed is not empty. */
+export function assertList(method: ListMethod, answer: JsonObject): void {
+  const { items } = listMethods[method];
+  if (!Array.isArray(answer[items])) throw new BridgeError('bad_message', `"${items}" must be a list, found ${quote(answer[items])}.`);
+}
