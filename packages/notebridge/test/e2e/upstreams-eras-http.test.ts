@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { HttpUpstream } from '../support/http-upstream.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
-import { httpConfig, openUpstreams } from '../support/upstreams.js';
+import { createCall, httpConfig, openUpstreams } from '../support/upstreams.js';
 
 /** Who answers is not asked another way, however busy the machine is. */
 const patient = { eraSilenceMs: 60_000 };
@@ -121,7 +121,9 @@ describe('a server over HTTP whose era nobody has told', () => {
       await upstreams.start();
       expect(server().state).toMatchObject({ status: 'running', protocolVersion: modern });
       await server().listTools();
-      expect(await call('echo')).toMatchObject({ content: [] });
+      // An agent of the legacy era would have a session of its own.
+      const caller = { sessionId: 'test', door: 'library', era: 'modern', clientInfo: undefined } as const;
+      expect(await call('echo', {}, createCall('echo', {}, { caller }))).toMatchObject({ content: [] });
       expect(inSession).toEqual([]);
     },
   );

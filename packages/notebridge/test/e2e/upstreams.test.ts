@@ -105,14 +105,14 @@ describe('upstreams', () => {
     expect(tooLarge()).toHaveLength(1);
   });
 
-  it('skip noise and answers to nobody, refuse what was not offered, and report it', { tags: ['P-062'] }, async () => {
+  it('skip noise and answers to nobody, answer what nobody can be asked with an error, and report it', { tags: ['P-062'] }, async () => {
     const { call, log } = openUpstreams([fixtureConfig('noisy.mjs')]);
     expect(await call('echo')).toEqual({ content: [{ type: 'text', text: 'echo' }] });
     const { structuredContent } = (await call('ask')) as ToolResult;
     expect(structuredContent?.answers).toMatchObject([
       { id: 'ask-1', result: {} },
-      { id: 'ask-2', error: { code: -32601, message: expect.stringContaining('sampling/createMessage') } },
-      { id: 'ask-3', error: { code: -32601 } },
+      { id: 'ask-2', error: { code: -32017, message: expect.stringContaining('sampling/createMessage') } },
+      { id: 'ask-3', error: { code: -32017, message: expect.stringContaining('roots/list') } },
     ]);
     expect(log.filter((line) => line.includes('bad_json'))).not.toEqual([]);
     expect(log.filter((line) => line.includes('unexpected_answer'))).not.toEqual([]);

@@ -24,10 +24,11 @@ _PR_SET_PDEATHSIG = 1
 #: A thread shows what it shows in the cell that began it, or handed it the work; ipykernel takes the newest cell. And `breakpoint()`
 #: asks in the notebook, where ipykernel's debugger waits for a program that nobody has started, and says nothing.
 _LAUNCH = """
-import os, sys, threading
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+import os, threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-sys.path[:] = [entry for entry in sys.path if entry]
 from ipykernel.kernelapp import IPKernelApp
 app = IPKernelApp.instance()
 app.initialize(["--InteractiveShellApp.ignore_cwd=True"] + sys.argv[1:])
