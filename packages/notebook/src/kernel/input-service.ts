@@ -1,4 +1,3 @@
-import { isJsonObject } from '@notebridge/kit/json';
 import type { PendingExecution } from './execution-queue.js';
 import type { HostService } from './host-services.js';
 
@@ -6,8 +5,8 @@ import type { HostService } from './host-services.js';
 export function createInputService(current: () => PendingExecution | undefined): HostService {
   return {
     async call({ text }, signal) {
-      const asked: unknown = JSON.parse(text);
-      const { prompt, password } = isJsonObject(asked) ? asked : {};
+      // Whatever code has written there: of what is no object, no member is found.
+      const { prompt, password } = Object(JSON.parse(text)) as { prompt?: unknown; password?: unknown };
       const question = { prompt: typeof prompt === 'string' ? prompt : '', password: password === true };
       const answer = await current()?.ask(question, signal);
       return { text: JSON.stringify(answer === undefined ? {} : { text: answer }) };

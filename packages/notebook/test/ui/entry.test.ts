@@ -48,7 +48,7 @@ describe('coming in', () => {
     await host.close();
     await page.getByRole('alert').filter({ hasText: 'The notebook was closed' }).waitFor();
     expect(await page.locator('.kernel-text').innerText()).toContain('Closed');
-    expect(await page.locator('.agents').innerText()).toContain('Was connected: ');
+    await page.getByTitle('Was connected: ').waitFor();
     for (const name of ['Disconnect Claude', 'Run cell 1', 'Run all cells', 'Restart kernel', 'Interrupt kernel', 'Add a code cell here']) {
       const button = page.getByRole('button', { name });
       expect(await button.isDisabled(), name).toBe(true);
