@@ -1,8 +1,9 @@
 /** Files that a config names, where code in a sandbox was given to write: they are not read, not started, not imported, not run. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findWritten, identityOf } from '@notebridge/kit/find-written';
 import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigServers } from '../../src/assembly/config-servers.js';
@@ -284,6 +285,41 @@ describe('the rule', { tags: ['P-623'] }, () => {
       const said = execFileSync(program, [...args, 'sh', '-c', script, 'sh', mounted, outside, process.execPath, ask], {
         encoding: 'utf8',
       });
+      expect(JSON.parse(said)).toEqual([given, null]);
+    }
+  });
+
+  it('knows a folder that was moved away from its path: by the link that was left there, or by itself', () => {
+    mkdirSync(join(base, 'code/given'), { recursive: true });
+    const [path, identity] = [join(base, 'code/given'), identityOf(join(base, 'code/given'))];
+    renameSync(join(base, 'code'), join(base, 'disk'));
+    symlinkSync(join(base, 'disk'), join(base, 'code'));
+    for (const record of [path, { path, identity }])
+      for (const name of ['code/given/x', 'disk/given/x']) expect(findWritten(join(base, name), [record]), name).toBe(path);
+    renameSync(join(base, 'disk/given'), join(outside, 'renamed'));
+    symlinkSync(join(outside, 'renamed'), join(base, 'to-renamed'));
+    for (const name of ['outside/renamed', 'outside/renamed/not/there', 'to-renamed/x'])
+      expect(findWritten(join(base, name), [{ path, identity }]), name).toBe(path);
+    expect(findWritten(join(outside, 'x'), [{ path, identity }])).toBeUndefined();
+  });
+
+  it('does not take a new folder for one that was removed', () => {
+    const identity = identityOf(given);
+    rmSync(given, { recursive: true });
+    for (const name of ['one', 'two', 'three']) mkdirSync(join(outside, name));
+    for (const name of ['one', 'two', 'three']) expect(findWritten(join(outside, name), [{ path: given, identity }])).toBeUndefined();
+  });
+
+  it.skipIf(mounting === undefined)('knows a folder that an overlay shows, and a part of it', () => {
+    mkdirSync(join(given, 'part'));
+    const rule = new URL('../../../kit/dist/find-written.js', import.meta.url).href;
+    const ask = `import { findWritten } from ${JSON.stringify(rule)};
+      console.log(JSON.stringify(['/ov/shown/x', ''].map((path) => findWritten(${JSON.stringify(outside)} + path, [${JSON.stringify(given)}]) ?? null)));`;
+    const [program = '', ...args] = mounting ?? [];
+    const script =
+      'mount -t tmpfs none "$2" && mkdir -p "$2/other" "$2/ov/shown" && mount -t overlay none -o "lowerdir=$2/other:$1" "$2/ov/shown" && exec "$3" --input-type=module -e "$4"';
+    for (const lower of [given, join(given, 'part')]) {
+      const said = execFileSync(program, [...args, 'sh', '-c', script, 'sh', lower, outside, process.execPath, ask], { encoding: 'utf8' });
       expect(JSON.parse(said)).toEqual([given, null]);
     }
   });
