@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
 import { type EnvironmentFacts, readEnvironment } from './environment.js';
 import { homeOf, type Variables } from './jupyter-folders.js';
-import { readSmallFile } from './small-file.js';
+import { readSmallFile } from '@notebridge/kit/small-file';
 
 /** An environment of the project that a notebook lies in. */
 export interface FolderEnvironment {
