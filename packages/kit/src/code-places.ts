@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { basename, delimiter, extname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findImportPlaces } from './import-places.js';
-import { foldersIn, isPython, isShell, isTextOption, kindOf, runsOf, valuesOfOptions } from './program-words.js';
-import { expandVariables, interpretersOf, parseShellText, wordsOf } from './shell-words.js';
+import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, valuesOfOptions } from './program-words.js';
+import { expandVariables, interpretersOf, looseWordsOf, parseShellText } from './shell-words.js';
 
 /** A command line, and what surrounds it. */
 export interface CodeStart {
@@ -48,12 +48,16 @@ export function findCodePlaces({ argv, cwd, ...rest }: CodeStart): string[] {
 function placesOfCommand(argv: readonly string[], around: Surroundings): string[] {
   if (around.depth > mostDepth) return [];
   const words = argv.map((word) => expand(word, around.env));
-  const loose = words.flatMap((word) => (/[\s;|&()<>'"`]/.test(word) ? wordsOf(word) : [word]));
+  const loose = words.flatMap((word) => (/[\s;|&()<>'"`]/.test(word) ? looseWordsOf(word) : [word]));
   const inside = { ...around, folders: foldersIn(loose, around.folders), depth: around.depth + 1 };
   const { started, read } = runsOf(words);
   const programs = [words[0] ?? '', ...started].flatMap((word) => programsNamed(word, inside));
-  const ofInterpreters = loose.flatMap((word, index) => (kindOf(word) === 'interpreter' ? runsOf(loose.slice(index)).read : []));
-  const ofOptions = [...valuesOfOptions(words), ...valuesOfOptions(loose)].flatMap((value) => [value, ...value.split(delimiter), ...wordsOf(value)]);
+  const ofInterpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? runsOf(loose.slice(index)).read : []));
+  const ofOptions = [...valuesOfOptions(words), ...valuesOfOptions(loose)].flatMap((value) => [
+    value,
+    ...value.split(delimiter),
+    ...looseWordsOf(value),
+  ]);
   const code = [...started, ...read, ...ofInterpreters, ...ofOptions].flatMap((word) => pathsNamed(word, inside.folders));
   const files = [...words, ...loose].flatMap(partsOf).flatMap((word) => toPaths(word, inside.folders));
   return [
@@ -71,10 +75,12 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
 /** Of the code, or the command line, that is one of the words. */
 function placesOfText(words: readonly string[], index: number, around: Surroundings): string[] {
   const text = words[index] ?? '';
-  const interpreter = words.slice(0, index).findLast((word) => kindOf(word) === 'interpreter');
+  const interpreter = words.slice(0, index).findLast((word) => programKindOf(word) === 'interpreter');
   if (interpreter !== undefined && !isShell(interpreter)) {
-    const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)/g)].flatMap(([, names = '']) => names.split(/\s*,\s*/));
-    return [...wordsOf(text).flatMap((word) => pathsNamed(word, around.folders)), ...modulesOf(imported, around)];
+    const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)/g)].flatMap(([, names = '']) =>
+      names.split(/\s*,\s*/),
+    );
+    return [...looseWordsOf(text).flatMap((word) => pathsNamed(word, around.folders)), ...modulesOf(imported, around)];
   }
   const env = { PWD: around.folders[0] ?? '', ...around.env };
   const { commands, variables } = parseShellText(text, env, words.slice(index + 1));
@@ -113,7 +119,13 @@ function modulesIn(words: readonly string[]): string[] {
 }
 
 function modulesOf(modules: readonly string[], { folders, env }: Surroundings): string[] {
-  const all = [...folders, ...(env.PYTHONPATH ?? '').split(delimiter).filter(Boolean).flatMap((entry) => toPaths(entry, folders))];
+  const all = [
+    ...folders,
+    ...(env.PYTHONPATH ?? '')
+      .split(delimiter)
+      .filter(Boolean)
+      .flatMap((entry) => toPaths(entry, folders)),
+  ];
   const paths = modules.flatMap((module) => {
     const parts = module.split('.').filter(Boolean);
     return parts.map((_, index) => join(...parts.slice(0, index + 1)));
@@ -130,7 +142,7 @@ function assignmentsIn(words: readonly string[]): Record<string, string> {
 function variablesOf(env: Readonly<Record<string, string>>, around: Surroundings, isOwn = false): string[] {
   return Object.entries(env).flatMap(([name, text]) => {
     const value = expand(text, around.env);
-    const words = wordsOf(value);
+    const words = looseWordsOf(value);
     const parts = [value, ...value.split(delimiter), ...words.flatMap(partsOf), ...valuesOfOptions(words)].filter(Boolean);
     const isList = /(PATH|LIB)$/.test(name);
     const paths = parts.flatMap((part) => (isList ? toPaths(part, around.folders) : pathsNamed(part, around.folders)));

@@ -8,7 +8,7 @@ const mostLinks = 40;
 export interface KnownFolder {
   /** Its real path at that time. */
   readonly path: string;
-  /** As `identityOf` says, so that it is known again by another name. */
+  /** As `folderIdentityOf` says, so that it is known again by another name. */
   readonly identity?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function findWritten(path: string, folders: readonly (string | KnownFolde
   const hasIdentities = known.some(({ identity }) => identity !== undefined);
   for (const place of placesOnTheWay(path)) {
     const from = origins(place);
-    const identity = hasIdentities ? identityOf(place) : undefined;
+    const identity = hasIdentities ? folderIdentityOf(place) : undefined;
     const found = known.find(
       (each) =>
         each.paths.some((folder) => isWithin(place, folder)) ||
@@ -37,7 +37,7 @@ export function findWritten(path: string, folders: readonly (string | KnownFolde
 }
 
 /** What a folder keeps when it is renamed or moved within its disk. Undefined: there is none. */
-export function identityOf(folder: string): string | undefined {
+export function folderIdentityOf(folder: string): string | undefined {
   try {
     const found = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
     if (found?.isDirectory() !== true) return undefined;

@@ -42,7 +42,7 @@ const textOptions = /^(-[a-z]*c|-e|-p|-S|--(eval|print|command|call|exec|stdio|s
 type ProgramKind = 'interpreter' | 'wrapper' | 'tool';
 
 /** What a program does with its words, by its name, or that of the file behind its links. Undefined: it takes them as data. */
-export function kindOf(word: string): ProgramKind | undefined {
+export function programKindOf(word: string): ProgramKind | undefined {
   const names = [basename(word), ...(word.startsWith('/') ? [nameBehind(word)] : [])].map((name) => name.replace(/\.exe$/i, ''));
   if (names.some((name) => interpreters.test(name))) return 'interpreter';
   if (names.some((name) => operandsOf(name) !== undefined)) return 'wrapper';
@@ -69,12 +69,11 @@ export function valuesOfOptions(words: readonly string[]): string[] {
 
 /** `folders`, and those to which the words go from there. */
 export function foldersIn(words: readonly string[], folders: readonly string[]): string[] {
+  const found = new Set(folders);
   // More of them than anybody writes would be too many ways to combine.
-  const steps = valuesOf(words, folderOptions).slice(0, 4);
-  return steps.reduce<string[]>(
-    (known, step) => [...new Set([...known, ...known.map((folder) => (isAbsolute(step) ? step : `${folder}${sep}${step}`))])],
-    [...folders],
-  );
+  for (const step of valuesOf(words, folderOptions).slice(0, 4))
+    for (const folder of [...found]) found.add(isAbsolute(step) ? step : `${folder}${sep}${step}`);
+  return [...found];
 }
 
 /**
@@ -82,10 +81,10 @@ export function foldersIn(words: readonly string[], folders: readonly string[]):
  * scripts or settings. A wrapper may start another one, or an interpreter.
  */
 export function runsOf([program = '', ...words]: readonly string[]): { started: string[]; read: string[] } {
-  const kind = kindOf(program);
+  const kind = programKindOf(program);
   const head = headOf(program, words);
   if (kind === 'tool') return { started: [], read: head };
-  const inner = head.flatMap((word) => (kindOf(word) === undefined ? [] : [runsOf(words.slice(words.indexOf(word)))]));
+  const inner = head.flatMap((word) => (programKindOf(word) === undefined ? [] : [runsOf(words.slice(words.indexOf(word)))]));
   const [started, read] = kind === 'wrapper' ? [head, []] : [[], head];
   return { started: [...started, ...inner.flatMap((each) => each.started)], read: [...read, ...inner.flatMap((each) => each.read)] };
 }
@@ -102,16 +101,16 @@ function valuesOf(words: readonly string[], options: RegExp): string[] {
  * no value of one, for a tool all.
  */
 function headOf(program: string, words: readonly string[]): string[] {
-  const kind = kindOf(program);
+  const kind = programKindOf(program);
   if (kind === undefined) return [];
-  if (kind === 'tool') return [...words];
+  if (kind === 'tool') return words.flatMap((word) => [word, ...(/^-[^=]*=(.+)$|^-\w(.+)$/s.exec(word)?.slice(1).filter(Boolean) ?? [])]);
   const head: string[] = [];
   let operands = operandsOf(basename(program)) ?? 0;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? '';
     if (kind === 'interpreter' && lastOptions.test(word)) return head;
-    if ((kind === 'interpreter' && verbs.test(word)) || flags.test(word) || (word.startsWith('-') && word.includes('='))) continue;
-    if (kind === 'wrapper' && /^(\w+=.*|[\d.,:x-]+[smhd]?)$/s.test(word)) {
+    if ((kind === 'interpreter' && (verbs.test(word) || flags.test(word))) || (word.startsWith('-') && word.includes('='))) continue;
+    if (kind === 'wrapper' && /^(\w+=.*|\d[\d.,:x-]*[smhd]?)$/s.test(word)) {
       if (!word.includes('=')) operands--;
       continue;
     }
@@ -124,6 +123,7 @@ function headOf(program: string, words: readonly string[]): string[] {
     const value = words[++index] ?? '';
     if (value.startsWith('-')) index--;
     else head.push(value);
+    if (kind === 'wrapper' && programKindOf(value) !== undefined) return head;
   }
   return head;
 }

@@ -69,9 +69,9 @@ function lex(text: string): string[][] {
 }
 
 /** The words of a text of any kind: each quoted part as a whole, and all between blanks and signs. */
-export function wordsOf(text: string): string[] {
+export function looseWordsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|([^\s;|&()<>,"'`[\]{}]+)/g)].flatMap(([, one, other, plain]) => {
     const word = one ?? other ?? plain ?? '';
-    return plain === undefined && /[\s;|&]/.test(word) ? [word, ...wordsOf(word)] : [word];
+    return plain === undefined && /[\s;|&]/.test(word) ? [word, ...looseWordsOf(word)] : [word];
   });
 }

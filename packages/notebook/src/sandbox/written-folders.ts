@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type CodeStart, findCodePlaces } from '@notebridge/kit/code-places';
-import { findWritten, identityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
+import { findWritten, folderIdentityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
 
 /** The folders that code in a sandbox was ever given to write to, until a person withdraws them. */
 export interface WrittenFolders {
@@ -28,7 +28,7 @@ export function heedWrittenFolders(record: WrittenFolders): void {
 /** Before a kernel may write there. */
 export async function recordWritten(folder: string): Promise<void> {
   const path = realpathSync.native(folder);
-  if (records.size === 0) unkept.set(path, { path, identity: identityOf(path) });
+  if (records.size === 0) unkept.set(path, { path, identity: folderIdentityOf(path) });
   await Promise.all([...records].map((record) => record.add(path)));
 }
 

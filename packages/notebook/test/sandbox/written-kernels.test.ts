@@ -73,7 +73,10 @@ describe('a kernelspec outside', () => {
   test('in a notebook of there does, where it takes modules from the folder that it begins in; the usual one takes none', async () => {
     const found = async (env: Record<string, string>) => {
       const argv = [python, ...launch];
-      put(join(base, 'home/.local/share/jupyter/kernels/it/kernel.json'), JSON.stringify({ argv, env, display_name: 'It', language: 'python' }));
+      put(
+        join(base, 'home/.local/share/jupyter/kernels/it/kernel.json'),
+        JSON.stringify({ argv, env, display_name: 'It', language: 'python' }),
+      );
       const there = new KernelFinder({ folder: given, env: { HOME: join(base, 'home'), PATH: '/usr/bin' }, systemFolders: [] });
       return (await there.find('it'))?.written;
     };

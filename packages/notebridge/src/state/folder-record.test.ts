@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findWritten, identityOf } from '@notebridge/kit/find-written';
+import { findWritten, folderIdentityOf } from '@notebridge/kit/find-written';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startOfProcess } from '../processes/own-user.js';
 import { folderRecordFile, readWrittenFolders } from './folder-record.js';
@@ -45,7 +45,7 @@ describe('the record of folders that code may write to', () => {
     expect(written().folders).toEqual([]);
     symlinkSync(project, join(base, 'link'));
     await written().add(join(base, 'link'));
-    expect(readWrittenFolders(stateDir, rules)).toEqual([{ path: project }, { path: project, identity: identityOf(project) }]);
+    expect(readWrittenFolders(stateDir, rules)).toEqual([{ path: project }, { path: project, identity: folderIdentityOf(project) }]);
     expect(statSync(folderRecordFile(stateDir)).mode & 0o777).toBe(0o600);
     await Promise.all([written().add(project), written().add(base), trusted().add(project)]);
     expect(written().folders).toEqual([base, project]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { identityOf, type KnownFolder } from '@notebridge/kit/find-written';
+import { folderIdentityOf, type KnownFolder } from '@notebridge/kit/find-written';
 import type { FolderTrust, WrittenFolders } from '@notebridge/notebook/host';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
@@ -66,7 +66,7 @@ export function createWrittenFolders(
     async add(folder) {
       const path = realPath(folder);
       const { written, identities } = readFolderRecord(stateDir, rules);
-      const identity = identityOf(path);
+      const identity = folderIdentityOf(path);
       const isKnown = written.includes(path) && (identity === undefined || identities.some((each) => isSame(each, { path, identity })));
       if (!isKnown) await change((record) => withFolder(record, path));
     },
@@ -82,7 +82,7 @@ export function createWrittenFolders(
     },
     remove: (folder) =>
       change(({ written, identities, writers }) => {
-        const identity = identityOf(folder);
+        const identity = folderIdentityOf(folder);
         const renamed = identities.filter((each) => each.identity === identity).map(({ path }) => path);
         const left = [folder, ...renamed].reduce(without, written);
         const writer = living(writers).find((each) => written.includes(each.folder) && !left.includes(each.folder));
@@ -93,7 +93,7 @@ export function createWrittenFolders(
 }
 
 function withFolder({ written, identities }: FolderRecord, path: string): Pick<FolderRecord, 'written' | 'identities'> {
-  const identity = identityOf(path);
+  const identity = folderIdentityOf(path);
   const known = identity === undefined ? undefined : { path, identity };
   const others = identities.filter((each) => known === undefined || !isSame(each, known));
   return { written: [...written, path], identities: known === undefined ? others : [...others, known] };

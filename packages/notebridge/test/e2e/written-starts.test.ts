@@ -95,10 +95,14 @@ describe('a server', () => {
     ['timeout', '-k', '5', '9', 'P/run'],
     ['timeout', '9', 'P/notes.txt'],
     ['setsid', 'P/run'],
+    ['env', '-u', 'X', 'P/run'],
+    ['sudo', '-E', 'timeout', '9', 'P/run'],
     ['flock', 'O/lock', 'P/run'],
     ['xargs', '-n1', 'P/run'],
     ['script', '-qc', 'P/run', '/dev/null'],
     ['make', '-f', 'P/mk'],
+    ['make', '--file=P/mk'],
+    ['ssh', '-FP/ssh.conf', 'host'],
     ['awk', '-f', 'P/notes.txt'],
     ['ssh', '-F', 'P/ssh.conf', 'host'],
     ['sqlite3', '-init', 'P/notes.txt', ':memory:'],
@@ -113,17 +117,21 @@ describe('a server', () => {
     ['node', '--import', 'file://localhostP/hook', 'O/server.mjs'],
     ['node', '--import=FILE:B/giv%65n/hook', 'O/server.mjs'],
   ];
-  it.each(absent.map((line) => [line.join(' '), line] as const))('is not started as %s, whatever is there', { tags: ['P-625'] }, (_, line) => {
-    symlinkSync(join(given, 'server.js'), join(outside, 'gone.js'));
-    expect(() => assertOutside(startOf(line))).toThrow(remedy);
-  });
+  it.each(absent.map((line) => [line.join(' '), line] as const))(
+    'is not started as %s, whatever is there',
+    { tags: ['P-625'] },
+    (_, line) => {
+      symlinkSync(join(given, 'server.js'), join(outside, 'gone.js'));
+      expect(() => assertOutside(startOf(line))).toThrow(remedy);
+    },
+  );
 
   it.each([
     ['env', '-C', 'B', './given/run'],
     ['sh', '-c', 'cd B && exec given/run'],
     ['sh', '-c', 'cd "$1"; cd ..; exec "./given/run"', 'x', 'O'],
     ['bash', '-c', 'ROOT=B; exec $ROOT/given/run'],
-    ['bash', '-c', 'export ROOT=B\nexec "$\{ROOT}"/given/run'],
+    ['bash', '-c', 'export ROOT=B\nexec "${ROOT}"/given/run'],
     ['bash', '-c', 'exec B/"given"/run'],
     ['bash', '-c', 'PATH=P/bin:$PATH exec tool'],
     ['env', 'PATH=P/bin:/usr/bin', 'tool'],
@@ -205,6 +213,7 @@ describe('a server', () => {
     [['deno', 'run', '--allow-read=P', 'O/server.ts', 'P']],
     [['timeout', '9', 'npx', '-y', 'server-filesystem', 'P', 'P/k']],
     [['env', 'DB=P/data.db', 'server', 'P']],
+    [['sudo', '-E', 'npx', '-y', 'server-filesystem', 'P']],
     [['sh', '-c', 'exec server "$@"', 'x', 'P/data.db']],
     [['bash', '-c', 'cd O && exec ./server P/notes.txt']],
   ])('gets folders and files there as data: %j', { tags: ['P-624'] }, (line) => {
