@@ -117,11 +117,8 @@ async function changeRecord(stateDir: string, rules: PrivacyRules, edit: (record
   await withFileLock(`${path}.lock`, async () => {
     const { trusted, written, identities, writers } = edit(readFolderRecord(stateDir, rules));
     const toList = (folders: readonly string[]): string[] => [...new Set(folders)].sort();
-    const text = JSON.stringify(
-      { folders: toList(trusted), written: toList(written), identities, ...(writers.length === 0 ? {} : { writers }) },
-      undefined,
-      2,
-    );
+    const others = Object.fromEntries(Object.entries({ identities, writers }).filter(([, list]) => list.length > 0));
+    const text = JSON.stringify({ folders: toList(trusted), written: toList(written), ...others }, undefined, 2);
     await writeFileAtomic(path, `${text}\n`, { mode: 0o600, anew: true });
   });
 }
