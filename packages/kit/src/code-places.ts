@@ -1,6 +1,10 @@
 import { type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, delimiter, dirname, extname, isAbsolute, join, sep } from 'node:path';
+import { basename, delimiter, extname, isAbsolute, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findImportPlaces } from './import-places.js';
+import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, valuesOfOptions } from './program-words.js';
+import { expandVariables, interpretersOf, looseWordsOf, parseShellText } from './shell-words.js';
 
 /** A command line, and what surrounds it. */
 export interface CodeStart {
@@ -8,62 +12,97 @@ export interface CodeStart {
   env: Readonly<Record<string, string>>;
   /** Where it begins: relative paths are of there. */
   cwd: string;
+  /** The file of a program that is named without a path, where it is known. */
+  findProgram?: ((name: string) => string | undefined) | undefined;
 }
 
-/** Options, and words of a shell, whose value is code, a place that code is taken from, or settings that name some. */
-const codeOptions =
-  /^(--(directory|project|prefix|cwd|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|config-file|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath)|cd|pushd|source)$/;
-/** Each runs a folder that is named to it, as a script or a package. */
-const runners =
-  /^(node|deno|bun|bunx|tsx|ts-node|npx|npm|pnpm|pnpx|yarn|uvx?|pipx|python[\d.]*|pypy[\d.]*|ruby|perl|php|sh|bash|zsh|fish|dash|go|java)$/;
-/** Words of runners that come before the script or the package. */
-const verbs = /^(exec|run|run-script|dlx|x|tool|start|test|--)$/;
-/** Options without a value, so that the next word is the script or the package. */
-const flags =
-  /^-(-(yes|quiet|silent|verbose|offline|isolated|refresh|bun|frozen|locked|force|(no|prefer|allow|enable|trace)-.*)|[yqsvAgfuBEISOib]+)$/;
-/** Options that a module or the code itself follows: all words after that are its arguments. */
-const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
+interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd'> {
+  /** Where it may be when it takes a relative path. */
+  folders: readonly string[];
+  /** Commands within commands, and interpreters of scripts, that were followed. */
+  depth: number;
+}
+
+/** More than anybody writes. */
+const mostDepth = 8;
 
 /** Each of these names code for some interpreter or linker, or a folder from which it takes code or settings. */
 const codeVariables =
-  /^(PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|EXECUTABLE)|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|ZDOTDIR|HOME|XDG_CONFIG_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|DENO_.*|BUN_.*)$/;
+  /^(PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|EXECUTABLE)|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|ZDOTDIR|HOME|XDG_CONFIG_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
 
 const codeSuffix =
   /\.(py|pyw|pyc|pyz|pyd|pth|[cm]?[jt]sx?|(ba|z|k|fi|da|c)?sh|rb|pl|pm|php|phar|lua|tcl|r|jl|go|jar|class|wasm|so(\.[\d.]+)?|dylib|dll|exe|bat|cmd|ps1|node|env|toml|cfg|rc)$/i;
 
 /**
- * The paths of what a start runs, as far as its words and variables name them: programs, scripts, modules, what options take code from. A
- * file without a suffix, one that may be run and one with the suffix of a script are code, wherever they are named; other files, and
- * folders, are data, unless a runner or an option takes them as code. The program itself counts where it is a path.
+ * The paths of what a start runs, as far as its words and variables name it: programs and the interpreters of scripts, modules, what options
+ * take code from, where a Python takes modules from. Whether something is there now decides nothing that code in one of these places could
+ * change: what an interpreter, a wrapper or an option takes as code is code by whatever name, and so is the suffix of a script, wherever it is
+ * named. Other words are data, but for a file that is there and may be run, or has no suffix.
  */
-export function findCodePlaces({ argv, env, cwd }: CodeStart): string[] {
-  const toPath = (word: string) => toAbsolute(word, cwd);
-  const texts = argv.map((word) => expand(word, env));
-  const words = texts.flatMap((word) => (/[\s;|&()<>'"`]/.test(word) && !isThere(toPath(word)) ? wordsOf(word) : [word]));
-  const program = /[\\/]/.test(texts[0] ?? '') ? [toPath(texts[0] ?? '')] : [];
-  const files = [...texts, ...words].flatMap(partsOf).map(toPath).filter(isCodeFile);
-  const options = words.flatMap((word, index) => [...(codeOptions.test(word) ? [words[index + 1] ?? ''] : []), ...valuesOfOption(word)]);
-  const packages = words.flatMap((word, index) => (runners.test(basename(word)) ? headOf(words.slice(index + 1)) : []));
-  const named = [...options, ...packages].filter((word) => word !== '').map(toPath);
-  return [...program, ...files, ...named.filter(isThere), ...modulesOf(words, env, cwd), ...variablesOf(env, cwd)];
+export function findCodePlaces({ argv, cwd, ...rest }: CodeStart): string[] {
+  const around = { ...rest, folders: [cwd], depth: 0 };
+  const places = [...new Set([...placesOfCommand(argv, around), ...variablesOf(rest.env, around)])];
+  return [...places, ...places.filter(isPython).flatMap(findImportPlaces)];
+}
+
+function placesOfCommand(argv: readonly string[], around: Surroundings): string[] {
+  if (around.depth > mostDepth) return [];
+  const words = argv.map((word) => expand(word, around.env));
+  const loose = words.flatMap((word) => (/[\s;|&()<>'"`]/.test(word) ? looseWordsOf(word) : [word]));
+  const inside = { ...around, folders: foldersIn(loose, around.folders), depth: around.depth + 1 };
+  const { started, read } = runsOf(words);
+  const programs = [words[0] ?? '', ...started].flatMap((word) => programsNamed(word, inside));
+  const ofInterpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? runsOf(loose.slice(index)).read : []));
+  const ofOptions = [...valuesOfOptions(words), ...valuesOfOptions(loose)].flatMap((value) => [
+    value,
+    ...value.split(delimiter),
+    ...looseWordsOf(value),
+  ]);
+  const code = [...started, ...read, ...ofInterpreters, ...ofOptions].flatMap((word) => pathsNamed(word, inside.folders));
+  const files = [...words, ...loose].flatMap(partsOf).flatMap((word) => toPaths(word, inside.folders));
+  return [
+    ...programs,
+    // Node adds the suffix itself.
+    ...code.flatMap((path) => [path, `${path}.js`]),
+    ...files.filter(isCodeFile),
+    ...modulesOf(modulesIn(loose), inside),
+    ...variablesOf(assignmentsIn(words), inside, true),
+    ...words.flatMap((_, index) => (isTextOption(words[index - 1] ?? '') ? placesOfText(words, index, inside) : [])),
+    ...programs.flatMap(interpretersOf).flatMap((command) => placesOfCommand(command, inside)),
+  ];
+}
+
+/** Of the code, or the command line, that is one of the words. */
+function placesOfText(words: readonly string[], index: number, around: Surroundings): string[] {
+  const text = words[index] ?? '';
+  const interpreter = words.slice(0, index).findLast((word) => programKindOf(word) === 'interpreter');
+  if (interpreter !== undefined && !isShell(interpreter)) {
+    const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)/g)].flatMap(([, names = '']) =>
+      names.split(/\s*,\s*/),
+    );
+    return [...looseWordsOf(text).flatMap((word) => pathsNamed(word, around.folders)), ...modulesOf(imported, around)];
+  }
+  const env = { PWD: around.folders[0] ?? '', ...around.env };
+  const { commands, variables } = parseShellText(text, env, words.slice(index + 1));
+  const inside = { ...around, env: { ...env, ...variables }, folders: foldersIn(commands.flat(), around.folders) };
+  return [...variablesOf(variables, inside, true), ...commands.flatMap((command) => placesOfCommand(command, inside))];
+}
+
+function programsNamed(word: string, { folders, findProgram }: Surroundings): string[] {
+  if (/[\\/]/.test(word)) return toPaths(word, folders);
+  const found = findProgram?.(word);
+  return found === undefined ? [] : [found];
 }
 
 /** As a shell does, and Jupyter for what a kernelspec says. */
 function expand(text: string, env: Readonly<Record<string, string>>): string {
   const home = env.HOME ?? homedir();
-  const known = text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, one?: string, other?: string) => {
-    const name = one ?? other ?? '';
-    return env[name] ?? (name === 'HOME' ? home : process.env[name]) ?? whole;
-  });
+  const known = expandVariables(text, { ...toTexts(process.env), HOME: home, ...env });
   return known.replace(/(^|[\s=:"'])~(?=\/)/g, (_, before: string) => before + home);
 }
 
-/** The words of a text that is code, or a command line of its own: each quoted part as a whole, and all between blanks and signs. */
-function wordsOf(text: string): string[] {
-  return [...text.matchAll(/"([^"]*)"|'([^']*)'|([^\s;|&()<>,"'`[\]{}]+)/g)].flatMap(([, one, other, plain]) => {
-    const word = one ?? other ?? plain ?? '';
-    return plain === undefined && /[\s;|&]/.test(word) ? [word, ...wordsOf(word)] : [word];
-  });
+function toTexts(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])));
 }
 
 /** A word, and what stands in it behind `=`, `:` or a short option. */
@@ -73,68 +112,71 @@ function partsOf(word: string): string[] {
   return [word, ...behind, ...(separate.length > 1 ? separate : [])].filter((part) => part !== '' && !part.startsWith('-'));
 }
 
-function valuesOfOption(word: string): string[] {
-  const [, option = '', value = ''] = /^(--?[\w-]+)=(.*)$/s.exec(word) ?? /^(-[ICr])(.+)$/s.exec(word) ?? [];
-  return codeOptions.test(option) ? value.split(delimiter) : [];
-}
-
-/** The words that may be the script or the package: each one up to the first that is no option and no value of one. */
-function headOf(words: readonly string[]): string[] {
-  const head: string[] = [];
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index] ?? '';
-    if (lastOptions.test(word)) return head;
-    if (verbs.test(word) || flags.test(word) || (word.startsWith('-') && word.includes('='))) continue;
-    if (!word.startsWith('-')) return [...head, word];
-    // It may have a value, and the script or the package comes after that.
-    const value = words[++index] ?? '';
-    if (value.startsWith('-')) index--;
-    else head.push(value);
-  }
-  return head;
-}
-
-/** `-m proj.mod` and `proj.mod:app`, where such a module is found from. */
-function modulesOf(words: readonly string[], env: Readonly<Record<string, string>>, cwd: string): string[] {
+/** `-m proj.mod` and `proj.mod:app`. */
+function modulesIn(words: readonly string[]): string[] {
   const named = words.flatMap((word, index) => (words[index - 1] === '-m' ? [word] : (/^-m(\w.*)$/.exec(word)?.slice(1) ?? [])));
-  const modules = [...named, ...words.filter((word) => /^\w+(\.\w+)*:\w+$/.test(word))].map((word) => word.replace(/:.*$/, ''));
-  const folders = [cwd, ...(env.PYTHONPATH ?? '').split(delimiter).filter(Boolean)].map((folder) => toAbsolute(folder, cwd));
+  return [...named, ...words.filter((word) => /^\w+(\.\w+)*:\w+$/.test(word))].map((word) => word.replace(/:.*$/, ''));
+}
+
+function modulesOf(modules: readonly string[], { folders, env }: Surroundings): string[] {
+  const all = [
+    ...folders,
+    ...(env.PYTHONPATH ?? '')
+      .split(delimiter)
+      .filter(Boolean)
+      .flatMap((entry) => toPaths(entry, folders)),
+  ];
   const paths = modules.flatMap((module) => {
-    const parts = module.split('.');
+    const parts = module.split('.').filter(Boolean);
     return parts.map((_, index) => join(...parts.slice(0, index + 1)));
   });
-  return folders.flatMap((folder) => paths.flatMap((path) => [join(folder, path), `${join(folder, path)}.py`])).filter(isThere);
+  return all.flatMap((folder) => paths.flatMap((path) => [`${folder}${sep}${path}`, `${folder}${sep}${path}.py`]));
 }
 
-function variablesOf(env: Readonly<Record<string, string>>, cwd: string): string[] {
+function assignmentsIn(words: readonly string[]): Record<string, string> {
+  const found = words.map((word) => /^(\w+)=(.*)$/s.exec(word)).filter((match) => match !== null);
+  return Object.fromEntries(found.map(([, name = '', value = '']) => [name, value]));
+}
+
+/** `isOwn`: set by the command itself, so that nobody has taken such folders out of its `PATH`. */
+function variablesOf(env: Readonly<Record<string, string>>, around: Surroundings, isOwn = false): string[] {
   return Object.entries(env).flatMap(([name, text]) => {
-    const value = expand(text, env);
-    const parts = [value, ...value.split(delimiter), ...wordsOf(value).flatMap((word) => [...partsOf(word), ...valuesOfOption(word)])];
-    const named = parts.filter((part) => part !== '');
-    const paths = named.filter((part) => isAbsolute(part) || isThere(toAbsolute(part, cwd))).map((part) => toAbsolute(part, cwd));
-    return codeVariables.test(name) ? paths : paths.filter(isCodeFile);
+    const value = expand(text, around.env);
+    const words = looseWordsOf(value);
+    const parts = [value, ...value.split(delimiter), ...words.flatMap(partsOf), ...valuesOfOptions(words)].filter(Boolean);
+    const isList = /(PATH|LIB)$/.test(name);
+    const paths = parts.flatMap((part) => (isList ? toPaths(part, around.folders) : pathsNamed(part, around.folders)));
+    return codeVariables.test(name) || (isOwn && name === 'PATH') ? paths : paths.filter(isCodeFile);
   });
 }
 
 function isCodeFile(path: string): boolean {
   const name = basename(path);
-  if (codeSuffix.test(name)) return !isFolder(path) && isThere(dirname(path));
+  if (codeSuffix.test(name)) return true;
   const found = statOf(path);
   return found?.isFile() === true && (extname(name) === '' || (found.mode & 0o111) !== 0);
 }
 
+/** A word without a sign of a path may be any name, unless such a folder or file is there. */
+function pathsNamed(word: string, folders: readonly string[]): string[] {
+  const paths = toPaths(word, folders);
+  return /[\\/]|^\.\.?$/.test(word) ? paths : paths.filter((path) => statOf(path) !== undefined);
+}
+
 /** Not made shorter: what `..` means behind a link is known to whoever follows the path. */
-function toAbsolute(word: string, cwd: string): string {
-  const path = word.replace(/^file:(\/\/)?/, '');
-  return isAbsolute(path) ? path : `${cwd}${sep}${path}`;
+function toPaths(word: string, folders: readonly string[]): string[] {
+  const plain = word.replace(/^file:(\/\/)?/i, '').replace(/^@(?=\/)/, '');
+  const paths = plain === '' ? [] : isAbsolute(plain) ? [plain] : folders.map((folder) => `${folder}${sep}${plain}`);
+  return /^file:/i.test(word) ? [...paths, ...pathOfUrl(word)] : paths;
 }
 
-function isFolder(path: string): boolean {
-  return statOf(path)?.isDirectory() === true;
-}
-
-function isThere(path: string): boolean {
-  return statOf(path) !== undefined;
+/** With its escapes, and without a host, as Node takes it. */
+function pathOfUrl(url: string): string[] {
+  try {
+    return [fileURLToPath(new URL(url))];
+  } catch {
+    return [];
+  }
 }
 
 function statOf(path: string): Stats | undefined {

@@ -1,28 +1,71 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, join, parse, sep } from 'node:path';
 
 /** As many as Linux follows before it reports a loop. */
 const mostLinks = 40;
 
+/** A folder that code was given to write to. */
+export interface KnownFolder {
+  /** Its real path at that time. */
+  readonly path: string;
+  /** As `folderIdentityOf` says, so that it is known again by another name. */
+  readonly identity?: string | undefined;
+}
+
 /**
- * The one of `folders` whose writers decide what stands at `path`: the path, or a link on the way to it, lies in that folder, or in the same
- * folder under another name by a mount. `folders` are real paths. What is not there yet counts by where it would be.
+ * The path of the one of `folders` whose writers decide what stands at `path`: the path, or a link on the way to it, lies in that folder, or in
+ * the same folder under another name: by a mount, by a link that was left in its place, or since it was renamed. What is not there yet counts
+ * by where it would be. A path alone is a folder of which nothing else is known.
  */
-export function findWritten(path: string, folders: readonly string[]): string | undefined {
+export function findWritten(path: string, folders: readonly (string | KnownFolder)[]): string | undefined {
   if (folders.length === 0) return undefined;
-  const origin = createOrigins();
-  const origins = folders.map((folder) => ({ folder, from: origin(folder) }));
+  const origins = createOrigins();
+  const known = folders.map((folder) => toKnown(folder, origins));
+  const hasIdentities = known.some(({ identity }) => identity !== undefined);
   for (const place of placesOnTheWay(path)) {
-    const from = origin(place);
-    const found = origins.find((each) => isWithin(place, each.folder) || (from !== undefined && isWithin(from, each.from ?? '\0')));
-    if (found) return found.folder;
+    const from = origins(place);
+    const identity = hasIdentities ? folderIdentityOf(place) : undefined;
+    const found = known.find(
+      (each) =>
+        each.paths.some((folder) => isWithin(place, folder)) ||
+        from.some((one) => each.from.some((other) => isWithin(one, other))) ||
+        (identity !== undefined && identity === each.identity),
+    );
+    if (found) return found.path;
   }
   return undefined;
 }
 
+/** What a folder keeps when it is renamed or moved within its disk. Undefined: there is none. */
+export function folderIdentityOf(folder: string): string | undefined {
+  try {
+    const found = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
+    if (found?.isDirectory() !== true) return undefined;
+    // The number is used again after a removal, and that of the device may be another one after a restart: the time of birth tells.
+    return found.birthtimeNs > 0n ? `${found.ino}:${found.birthtimeNs}` : `${found.ino}@${found.dev}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function toKnown(folder: string | KnownFolder, origins: (path: string) => string[]) {
+  const { path, identity } = typeof folder === 'string' ? { path: folder } : folder;
+  // What led there may have been moved to another disk since, with a link left in its place.
+  const paths = [...new Set([path, realPathOf(path)])];
+  return { path, identity, paths, from: paths.flatMap(origins) };
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
+
 /** Which place of which file system a path is, as `DEVICE:PATH`; links are not followed. Undefined where the system does not say (Linux does). */
 export function originOf(path: string): string | undefined {
-  return createOrigins()(path);
+  return createOrigins()(path)[0];
 }
 
 /** The path itself, or below it. */
@@ -62,12 +105,23 @@ function readLink(path: string): string | undefined {
   }
 }
 
-/** So that what is mounted twice is known by both names. */
-function createOrigins(): (path: string) => string | undefined {
+/** So that what is mounted twice is known by both names, the first one being its own; and what an overlay shows, by those of its layers. */
+function createOrigins(): (path: string) => string[] {
   const mounts = readMounts();
+  const mountOf = (path: string) => mounts.findLast(({ point }) => isWithin(path, point));
+  const toOrigin = ({ device, root }: MountPoint, below: string) => `${device}:${join(root, below)}`;
   return (path) => {
-    const mount = mounts.findLast(({ point }) => isWithin(path, point));
-    return mount && `${mount.device}:${join(mount.root, path.slice(mount.point.length))}`;
+    const mount = mountOf(path);
+    if (mount === undefined) return [];
+    const below = path.slice(mount.point.length);
+    const layers = mount.layers.map((layer) => join(layer, mount.root, below));
+    return [
+      toOrigin(mount, below),
+      ...layers.flatMap((layer) => {
+        const under = mountOf(layer);
+        return under === undefined ? [] : [toOrigin(under, layer.slice(under.point.length))];
+      }),
+    ];
   };
 }
 
@@ -75,6 +129,8 @@ interface MountPoint {
   device: string;
   root: string;
   point: string;
+  /** Of an overlay: the folders that it shows as one. */
+  layers: readonly string[];
 }
 
 /** Shorter ones first; of those at one place, the last one is seen. */
@@ -84,12 +140,18 @@ function readMounts(): MountPoint[] {
     const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(Boolean);
     const found = lines.map((line) => {
       const [, , device = '', root = '', point = ''] = line.split(' ');
-      return { device, root: unescapeOctal(root), point: unescapeOctal(point) };
+      return { device, root: unescapeOctal(root), point: unescapeOctal(point), layers: layersIn(line) };
     });
     return found.sort((one, other) => one.point.length - other.point.length);
   } catch {
     return [];
   }
+}
+
+function layersIn(line: string): string[] {
+  const [, options = ''] = / - overlay \S+ (\S+)$/.exec(line) ?? [];
+  const lists = options.split(',').map((option) => /^(?:lowerdir|upperdir)\+?=(.*)$/.exec(option)?.[1] ?? '');
+  return lists.flatMap((list) => list.split(/(?<!\\):/)).flatMap((layer) => (layer.startsWith('/') ? [unescapeOctal(layer)] : []));
 }
 
 function unescapeOctal(text: string): string {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSmallFile } from './small-file.js';
+import { readSmallFile } from '@notebridge/kit/small-file';
 
 /** A Python environment as its files describe it. Nothing of it is run: it may be anybody's. */
 export interface EnvironmentFacts {

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readSmallFile } from '@notebridge/kit/small-file';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
 import { type EnvironmentFacts, readEnvironment } from './environment.js';
 import { homeOf, type Variables } from './jupyter-folders.js';
-import { readSmallFile } from './small-file.js';
 
 /** An environment of the project that a notebook lies in. */
 export interface FolderEnvironment {

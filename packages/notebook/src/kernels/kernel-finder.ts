@@ -205,7 +205,10 @@ export class KernelFinder {
           };
     const found = { id, displayName, language, version: '', source: 'kernelspec' as const, path, ...trust };
     const judged = isPlainPython(spec) ? await this.#judgePython(spec) : await this.#judgeProgram(spec);
-    const inStart = writtenFolderOfStart(startOfSpec(spec, this.folder));
+    const start = startOfSpec(spec, this.folder);
+    // The usual kernel is started by us, without a module of the notebook's folder.
+    const argv = isPlainPython(spec) ? start.argv.slice(0, 1) : start.argv;
+    const inStart = writtenFolderOfStart({ ...start, argv, findProgram: (name) => findProgram(name, this.#env.PATH) });
     const ofStart = inStart === undefined ? {} : { written: inStart };
     return { ...found, ...judged, ...toWritten(judged.launch?.python), ...toWritten(pythonOfSpec(spec)), ...ofStart };
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { CodeStart } from '@notebridge/kit/code-places';
-import { readSmallFile } from './small-file.js';
+import { readSmallFile } from '@notebridge/kit/small-file';
 
 /** A kernelspec as its `kernel.json` has it (https://jupyter-client.readthedocs.io/en/stable/kernels.html#kernel-specs). */
 export interface Kernelspec {

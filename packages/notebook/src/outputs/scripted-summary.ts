@@ -16,7 +16,12 @@ export function describeScripted(bundle: MimeBundle): string | undefined {
   const script = within?.page ?? (textOf(bundle['application/javascript']) || html);
   if (within?.address !== undefined) return `Page ${within.address.slice(0, 200)}`;
   if (!within && bundle['application/javascript'] === undefined && !/<script/i.test(html)) return undefined;
-  return describeScript(script) ?? `HTML with scripts, ${script.length} characters`;
+  const known = describeScript(script);
+  if (known !== undefined) return known;
+  const note = `HTML with scripts, ${script.length} characters`;
+  // `<pkg.Thing object at 0x…>` says less than nothing.
+  const plain = textOf(bundle['text/plain']);
+  return plain === '' || /^<.*>$/s.test(plain) ? note : `${plain}\n${note}`;
 }
 
 /** The chart of an output that is data, or page of Altair. */

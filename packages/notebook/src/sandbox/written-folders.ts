@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type CodeStart, findCodePlaces } from '@notebridge/kit/code-places';
-import { findWritten, isWithin } from '@notebridge/kit/find-written';
+import { findWritten, folderIdentityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
 
-/** The folders that code in a sandbox was ever given to write to, by real path, until a person withdraws them. */
+/** The folders that code in a sandbox was ever given to write to, until a person withdraws them. */
 export interface WrittenFolders {
   /** Looked at anew each time: other processes of the user write to it. Throws where it cannot be known. */
-  readonly folders: readonly string[];
+  readonly known: readonly KnownFolder[];
   /** Rejects with what kept it from being written. */
   add(folder: string): Promise<void>;
   /** As `add`, and while this process lives and has not called what it resolves with, nobody takes the folder back. `notebook`: for whoever tries. */
@@ -15,7 +15,7 @@ export interface WrittenFolders {
 
 const records = new Set<WrittenFolders>();
 /** Where nobody keeps a record: as long as this process lives. */
-const unkept = new Set<string>();
+const unkept = new Map<string, KnownFolder>();
 
 /**
  * From now on this process keeps its record there, and runs, imports and takes as configuration nothing of the folders in it. It is one rule for
@@ -28,7 +28,7 @@ export function heedWrittenFolders(record: WrittenFolders): void {
 /** Before a kernel may write there. */
 export async function recordWritten(folder: string): Promise<void> {
   const path = realpathSync.native(folder);
-  if (records.size === 0) unkept.add(path);
+  if (records.size === 0) unkept.set(path, { path, identity: folderIdentityOf(path) });
   await Promise.all([...records].map((record) => record.add(path)));
 }
 
@@ -41,7 +41,7 @@ export async function holdWritten(folder: string, notebook: string): Promise<() 
 
 /** The rule: what has such a folder is run in a sandbox alone, and what it says of itself is data. Undefined: this process may run and believe it. */
 export function writtenFolderOf(path: string): string | undefined {
-  return findWritten(path, [...unkept, ...[...records].flatMap(({ folders }) => folders)]);
+  return findWritten(path, [...unkept.values(), ...[...records].flatMap(({ known }) => known)]);
 }
 
 /** As `writtenFolderOf`, of all that a start runs, as far as its words and variables name it. */

@@ -10,15 +10,15 @@ import { heedWrittenFolders } from '../../src/sandbox/written-folders.js';
 import { temporaryFolder } from './support/folder.js';
 import { openStore } from './support/stores.js';
 
-const given: string[] = [];
-heedWrittenFolders({ folders: given, add: async (folder) => void given.push(folder), hold: async () => async () => {} });
+const given: { path: string }[] = [];
+heedWrittenFolders({ known: given, add: async (path) => void given.push({ path }), hold: async () => async () => {} });
 
 let [work, other] = ['', ''];
 beforeEach(async () => {
   const base = await temporaryFolder();
   [work, other] = [join(base, 'work'), join(base, 'other')];
   for (const folder of [join(work, 'sub'), other]) await mkdir(folder, { recursive: true });
-  given.splice(0, given.length, work);
+  given.splice(0, given.length, { path: work });
 });
 
 describe('a link that code has put', () => {

@@ -65,6 +65,24 @@ describe('a kernelspec outside', () => {
     expect(await writtenOfSpec(words)).toBe(given);
   });
 
+  test('whose program is a script that a Python there runs does, too', async () => {
+    put(join(outside, 'kern'), filled('#!P/k/bin/python\n'), 0o755);
+    expect(await writtenOfSpec({ argv: ['O/kern', '-f', '{connection_file}'] })).toBe(given);
+  });
+
+  test('in a notebook of there does, where it takes modules from the folder that it begins in; the usual one takes none', async () => {
+    const found = async (env: Record<string, string>) => {
+      const argv = [python, ...launch];
+      put(
+        join(base, 'home/.local/share/jupyter/kernels/it/kernel.json'),
+        JSON.stringify({ argv, env, display_name: 'It', language: 'python' }),
+      );
+      const there = new KernelFinder({ folder: given, env: { HOME: join(base, 'home'), PATH: '/usr/bin' }, systemFolders: [] });
+      return (await there.find('it'))?.written;
+    };
+    expect([await found({ MODE: 'x' }), await found({})]).toEqual([given, undefined]);
+  });
+
   test('that names data there, or nothing of there, does not', async () => {
     expect(
       await writtenOfSpec({ argv: [python, ...launch, '--data', 'P', 'P/data.db'], env: { DB: 'P/data.db', DATA: 'P' } }),

@@ -12,6 +12,8 @@ export interface EverydayCell {
   type?: string;
   /** What a window shows for it: a part of the cell that is there and seen. */
   element?: string;
+  /** A window draws it in a frame, so that no text of it stands in the page. */
+  isFramed?: true;
   /** What a person reads in a window, where it is not `text`. */
   seen?: RegExp;
   /** What a person answers in a window to what it asks; it ends well then. */
@@ -85,12 +87,13 @@ export const moreCells: readonly EverydayCell[] = [
     code: 'from sklearn.linear_model import LinearRegression\nmodel = LinearRegression().fit([[1], [2], [3]], [2, 4, 6])\nround(float(model.predict([[10]])[0]))',
     text: /20/,
   },
-  { name: 'an estimator', code: 'model', text: /LinearRegression\(\)/, type: 'text/html', seen: /LinearRegression/ },
+  { name: 'an estimator', code: 'model', text: /LinearRegression\(\)/, type: 'text/html', isFramed: true },
   {
     name: 'a widget',
     code: 'import ipywidgets as widgets\nslider = widgets.IntSlider(value=7, description="n")\nslider',
     text: /IntSlider\(value=7/,
     type: 'application/vnd.jupyter.widget-view+json',
+    isFramed: true,
   },
   { name: 'a widget that is set', code: 'slider.value = 9\nslider.value', text: /9/ },
   { name: 'display twice', code: 'display(1, 2)\nprint("and", "text")', text: /1\n2\nand text/ },

@@ -55,7 +55,7 @@ describe('everyday cells, pasted and run by a person in a window, in a Python of
   it.skipIf(!hasBrowser).each(everydayCells)(
     'a cell works as in Jupyter: $name',
     drivesBrowser,
-    async ({ code, text, error, element, seen = text, answer }) => {
+    async ({ code, text, error, element, isFramed, seen = isFramed ? undefined : text, answer }) => {
       const cell = await run(code);
       if (answer !== undefined) {
         await cell.locator('.question-field:focus').waitFor();
@@ -67,6 +67,7 @@ describe('everyday cells, pasted and run by a person in a window, in a Python of
       await expect.poll(() => output.locator('.error-output').count()).toBe(error === undefined ? 0 : 1);
       if (error !== undefined) expect(await output.locator('.error-output').innerText()).toContain(error);
       if (seen !== undefined) await expect.poll(() => cell.evaluate(textSeen)).toMatch(seen);
+      if (isFramed) await expectDrawn(output.locator('iframe').first());
       if (element !== undefined) await expectDrawn(output.locator(element).first());
       expect(shown.faults).toEqual([]);
     },

@@ -1,5 +1,6 @@
 import { heedRecord } from '../identity/heed-record.js';
 import { ownProcessId, ownUserId, startOfProcess } from '../processes/own-user.js';
+import { writtenBy } from '../processes/written-rule.js';
 import { createWrittenFolders } from '../state/trusted-folders.js';
 
 const heeded = new Set<string>();
@@ -12,4 +13,11 @@ export async function loadNotebook(stateDir: string): Promise<typeof import('@no
     notebook.heedWrittenFolders(createWrittenFolders(stateDir, { uid: ownUserId() }, { own: ownProcessId(), startOf: startOfProcess }));
   heeded.add(stateDir);
   return notebook;
+}
+
+/** What speaks to Jupyter servers, and believes no file of such a folder that says where one is. */
+export async function loadLab(): Promise<typeof import('@notebridge/notebook/lab')> {
+  const lab = await import('@notebridge/notebook/lab');
+  lab.leaveOutServerFiles((file) => writtenBy(file) !== undefined);
+  return lab;
 }

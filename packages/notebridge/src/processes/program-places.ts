@@ -8,15 +8,14 @@ export interface ProgramStart {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Where it begins. Default: where we are. */
+  /** Where it begins. Default: an empty folder. */
   cwd?: string | undefined;
 }
 
-/** The paths of what a start runs, as far as it names them: its program, scripts, modules, the code that options and variables name. What a server gets as data is none. */
-export function findProgramPlaces({ command, args, env, cwd = process.cwd() }: ProgramStart): string[] {
-  const program = /[\\/]/.test(command) ? undefined : findOnPath(command, env.PATH ?? process.env.PATH ?? '', cwd);
-  const named = findCodePlaces({ argv: [command, ...args], env, cwd });
-  return program === undefined ? named : [program, ...named];
+/** As `findCodePlaces`, with programs found on the `PATH` that such a server gets. What a server gets as data is none. */
+export function findProgramPlaces({ command, args, env, cwd = '/' }: ProgramStart): string[] {
+  const searchPath = env.PATH ?? process.env.PATH ?? '';
+  return findCodePlaces({ argv: [command, ...args], env, cwd, findProgram: (name) => findOnPath(name, searchPath, cwd) });
 }
 
 /** The first that is there and that no code has put there: what is started is found in the same order. */

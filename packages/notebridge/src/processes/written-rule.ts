@@ -1,13 +1,13 @@
 import { delimiter, isAbsolute, sep } from 'node:path';
-import { findWritten } from '@notebridge/kit/find-written';
+import { findWritten, type KnownFolder } from '@notebridge/kit/find-written';
 
-const records = new Map<string, () => readonly string[]>();
+const records = new Map<string, () => readonly (string | KnownFolder)[]>();
 
 /**
  * From now on this process runs, imports and takes as configuration nothing below the folders of this record: code in a sandbox was ever given
  * to write there. `read` is asked each time, and throws where it cannot be known; `stateDir` is where it reads.
  */
-export function heedWritten(stateDir: string, read: () => readonly string[]): void {
+export function heedWritten(stateDir: string, read: () => readonly (string | KnownFolder)[]): void {
   records.set(stateDir, read);
 }
 

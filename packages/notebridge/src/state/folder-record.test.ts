@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findWritten, folderIdentityOf } from '@notebridge/kit/find-written';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startOfProcess } from '../processes/own-user.js';
 import { folderRecordFile, readWrittenFolders } from './folder-record.js';
@@ -43,7 +45,7 @@ describe('the record of folders that code may write to', () => {
     expect(written().folders).toEqual([]);
     symlinkSync(project, join(base, 'link'));
     await written().add(join(base, 'link'));
-    expect(readWrittenFolders(stateDir, rules)).toEqual([project]);
+    expect(readWrittenFolders(stateDir, rules)).toEqual([{ path: project }, { path: project, identity: folderIdentityOf(project) }]);
     expect(statSync(folderRecordFile(stateDir)).mode & 0o777).toBe(0o600);
     await Promise.all([written().add(project), written().add(base), trusted().add(project)]);
     expect(written().folders).toEqual([base, project]);
@@ -76,6 +78,20 @@ describe('the record of folders that code may write to', () => {
     await killed.hold(project, notebook);
     await written().remove(project);
     expect(written().folders).toEqual([]);
+  });
+
+  it('knows a folder again that was renamed, also beside another one of its old name, and forgets both names at once', async () => {
+    await written().add(project);
+    const renamed = join(base, 'renamed');
+    renameSync(project, renamed);
+    mkdirSync(project);
+    await written().add(project);
+    await written().add(project);
+    const known = written().known;
+    expect(known.filter(({ identity }) => identity !== undefined)).toHaveLength(2);
+    expect([renamed, join(renamed, 'x'), project].map((path) => findWritten(path, known))).toEqual([project, project, project]);
+    await written().remove(renamed);
+    expect([written().folders, written().known]).toEqual([[], []]);
   });
 
   it('is empty where there can be no state', () => {

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { isWithin } from '@notebridge/kit/find-written';
+import { isWithin, type KnownFolder } from '@notebridge/kit/find-written';
 import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
 import { tryJson } from '../util/try-json.js';
@@ -12,6 +12,8 @@ export interface FolderRecord {
   readonly trusted: readonly string[];
   /** Code in a sandbox was ever given to write there. */
   readonly written: readonly string[];
+  /** What tells those again that were renamed since; of one path several, where others stood there later. */
+  readonly identities: readonly KnownFolder[];
   /** Kernels that may write there now, or until their program was killed. */
   readonly writers: readonly FolderWriter[];
 }
@@ -34,10 +36,11 @@ export function folderRecordFile(stateDir: string): string {
 export function readFolderRecord(stateDir: string, rules: PrivacyRules): FolderRecord {
   const path = folderRecordFile(stateDir);
   const text = readPrivateFile(path, rules);
-  if (text === undefined) return { trusted: [], written: [], writers: [] };
+  if (text === undefined) return { trusted: [], written: [], identities: [], writers: [] };
   const found = tryJson(text);
-  const { folders, written = maybeWritten(folders), writers = [] } = isJsonObject(found) ? found : {};
-  if (areFolders(folders) && areFolders(written) && areWriters(writers)) return { trusted: folders, written, writers };
+  const { folders, written = maybeWritten(folders), identities = [], writers = [] } = isJsonObject(found) ? found : {};
+  if (areFolders(folders) && areFolders(written) && areIdentities(identities) && areWriters(writers))
+    return { trusted: folders, written, identities, writers };
   throw new BridgeError('write_failed', `"${path}" is no list of trusted folders. Look at what is in it, and move it away.`, {
     data: { path, reason: 'not_readable' },
   });
@@ -52,6 +55,11 @@ function areFolders(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((folder) => typeof folder === 'string' && isAbsolute(folder));
 }
 
+function areIdentities(value: unknown): value is readonly KnownFolder[] {
+  const isKnown = (each: unknown) => isJsonObject(each) && typeof each.path === 'string' && typeof each.identity === 'string';
+  return Array.isArray(value) && value.every(isKnown);
+}
+
 function areWriters(value: unknown): value is readonly FolderWriter[] {
   const names = ['folder', 'notebook', 'start', 'nonce'];
   const isWriter = (each: unknown) => isJsonObject(each) && Number(each.pid) > 0 && names.every((name) => typeof each[name] === 'string');
@@ -59,6 +67,10 @@ function areWriters(value: unknown): value is readonly FolderWriter[] {
 }
 
 /** The folders that code in a sandbox was ever given to write to: nothing there is run, imported or taken as configuration. Throws as `readFolderRecord`. */
-export function readWrittenFolders(stateDir: string, rules: PrivacyRules): readonly string[] {
-  return readFolderRecord(stateDir, rules).written;
+export function readWrittenFolders(stateDir: string, rules: PrivacyRules): readonly KnownFolder[] {
+  return toKnownFolders(readFolderRecord(stateDir, rules));
+}
+
+export function toKnownFolders({ written, identities }: FolderRecord): readonly KnownFolder[] {
+  return [...written.map((path) => ({ path })), ...identities];
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
+import { folderIdentityOf, type KnownFolder } from '@notebridge/kit/find-written';
 import type { FolderTrust, WrittenFolders } from '@notebridge/notebook/host';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 import { writeFileAtomic } from './atomic-file.js';
 import { withFileLock } from './file-lock.js';
-import { type FolderRecord, type FolderWriter, folderRecordFile, readFolderRecord } from './folder-record.js';
+import { type FolderRecord, type FolderWriter, folderRecordFile, readFolderRecord, toKnownFolders } from './folder-record.js';
 import { ensurePrivateDir, type PrivacyRules } from './private-file.js';
 
 export interface TrustedFolders extends FolderTrust {
@@ -44,14 +45,14 @@ export interface ProcessNames {
 }
 
 /**
- * The folders that code in a sandbox was given to write to, in the same file. All reject, or throw, with `write_failed`; `remove` with
+ * The folders that code in a sandbox was given to write to, in the same file; `folders`: their paths, for a person. All reject, or throw, with `write_failed`; `remove` with
  * `denied` while a kernel may still write there.
  */
 export function createWrittenFolders(
   stateDir: string,
   rules: PrivacyRules,
   { own, startOf }: ProcessNames,
-): WrittenFolders & { remove(folder: string): Promise<void> } {
+): WrittenFolders & { readonly folders: readonly string[]; remove(folder: string): Promise<void> } {
   const change = (edit: (record: FolderRecord) => Partial<FolderRecord>): Promise<void> =>
     changeRecord(stateDir, rules, (record) => ({ ...record, ...edit(record) }));
   const living = (writers: readonly FolderWriter[]) => writers.filter(({ pid, start }) => start === (startOf(pid) ?? 'ended'));
@@ -59,28 +60,47 @@ export function createWrittenFolders(
     get folders() {
       return readFolderRecord(stateDir, rules).written;
     },
+    get known() {
+      return toKnownFolders(readFolderRecord(stateDir, rules));
+    },
     async add(folder) {
       const path = realPath(folder);
-      if (!readFolderRecord(stateDir, rules).written.includes(path)) await change(({ written }) => ({ written: [...written, path] }));
+      const { written, identities } = readFolderRecord(stateDir, rules);
+      const identity = folderIdentityOf(path);
+      const isKnown = written.includes(path) && (identity === undefined || identities.some((each) => isSame(each, { path, identity })));
+      if (!isKnown) await change((record) => withFolder(record, path));
     },
     async hold(folder, notebook) {
       const me = { folder: realPath(folder), notebook, pid: own, start: startOf(own) ?? '', nonce: randomUUID() };
-      await change(({ written, writers }) => ({ written: [...written, me.folder], writers: [...living(writers), me] }));
+      await change((record) => ({ ...withFolder(record, me.folder), writers: [...living(record.writers), me] }));
       // Where the system does not say when a process began, it may have been taken back meanwhile; this kernel has written since.
       return () =>
-        change(({ written, writers }) => ({
-          written: [...written, me.folder],
-          writers: living(writers).filter(({ nonce }) => nonce !== me.nonce),
+        change((record) => ({
+          ...withFolder(record, me.folder),
+          writers: living(record.writers).filter(({ nonce }) => nonce !== me.nonce),
         }));
     },
     remove: (folder) =>
-      change(({ written, writers }) => {
-        const left = without(written, folder);
+      change(({ written, identities, writers }) => {
+        const identity = folderIdentityOf(folder);
+        const renamed = identities.filter((each) => each.identity === identity).map(({ path }) => path);
+        const left = [folder, ...renamed].reduce(without, written);
         const writer = living(writers).find((each) => written.includes(each.folder) && !left.includes(each.folder));
         if (writer !== undefined) throw isWrittenTo(writer);
-        return { written: left };
+        return { written: left, identities: identities.filter(({ path }) => left.includes(path)) };
       }),
   };
+}
+
+function withFolder({ written, identities }: FolderRecord, path: string): Pick<FolderRecord, 'written' | 'identities'> {
+  const identity = folderIdentityOf(path);
+  const known = identity === undefined ? undefined : { path, identity };
+  const others = identities.filter((each) => known === undefined || !isSame(each, known));
+  return { written: [...written, path], identities: known === undefined ? others : [...others, known] };
+}
+
+function isSame(one: KnownFolder, other: KnownFolder): boolean {
+  return one.path === other.path && one.identity === other.identity;
 }
 
 function isWrittenTo({ folder, notebook, pid }: FolderWriter): BridgeError {
@@ -95,13 +115,10 @@ async function changeRecord(stateDir: string, rules: PrivacyRules, edit: (record
   const path = folderRecordFile(stateDir);
   ensurePrivateDir(stateDir, rules);
   await withFileLock(`${path}.lock`, async () => {
-    const { trusted, written, writers } = edit(readFolderRecord(stateDir, rules));
+    const { trusted, written, identities, writers } = edit(readFolderRecord(stateDir, rules));
     const toList = (folders: readonly string[]): string[] => [...new Set(folders)].sort();
-    const text = JSON.stringify(
-      { folders: toList(trusted), written: toList(written), ...(writers.length === 0 ? {} : { writers }) },
-      undefined,
-      2,
-    );
+    const others = Object.fromEntries(Object.entries({ identities, writers }).filter(([, list]) => list.length > 0));
+    const text = JSON.stringify({ folders: toList(trusted), written: toList(written), ...others }, undefined, 2);
     await writeFileAtomic(path, `${text}\n`, { mode: 0o600, anew: true });
   });
 }

@@ -108,7 +108,7 @@ export class ServerInstances {
 
   /** The instance that serves a call. Throws `limit_reached`. */
   of(context: CallContext | undefined): PooledInstance {
-    if (context === undefined || this.#options.soleAgent !== undefined) return this.#shared;
+    if (context === undefined || this.#soleAgent !== undefined) return this.#shared;
     const isPerAgent = this.#config.instances === 'per-agent';
     if (!isPerAgent && !this.#hasOwnSession(context)) return this.#shared;
     const key = this.#keyOf(context);
@@ -130,6 +130,11 @@ export class ServerInstances {
     const pooled = this.#createPooled(context);
     this.#own.set(key, pooled);
     return pooled;
+  }
+
+  /** Over HTTP the stream says of which call a question is, so that a person's cell has its questions too. */
+  get #soleAgent(): SoleAgent | undefined {
+    return this.#config.transport === 'http' ? undefined : this.#options.soleAgent;
   }
 
   /** Over HTTP a session costs no process: each agent of the legacy era has one there, as without a bridge. */
@@ -230,8 +235,7 @@ export class ServerInstances {
     const sessionId = context?.caller.sessionId;
     const { name } = this.#config;
     const tie = tieOf(this.#config);
-    const { soleAgent } = this.#options;
-    const owner = context === undefined ? soleAgent : { context };
+    const owner = context === undefined ? this.#soleAgent : { context };
     const timeoutMs = this.#options.limits.answerTimeoutMs;
     const urls = new ShownUrls();
     // Who has one alone keeps nobody from it.

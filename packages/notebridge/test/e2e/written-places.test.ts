@@ -1,11 +1,11 @@
 /** Files that a config names, where code in a sandbox was given to write: they are not read, not started, not imported, not run. */
-import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigServers } from '../../src/assembly/config-servers.js';
+import { loadLab } from '../../src/assembly/load-notebook.js';
 import { defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
@@ -14,19 +14,13 @@ import { launchDetached } from '../../src/processes/browser-command.js';
 import { startOfProcess } from '../../src/processes/own-user.js';
 import { ServerProcess } from '../../src/processes/server-process.js';
 import { findTypeChecker } from '../../src/processes/type-checker-program.js';
-import { heedWritten, writtenBy } from '../../src/processes/written-rule.js';
+import { heedWritten } from '../../src/processes/written-rule.js';
 import { createWrittenFolders } from '../../src/state/trusted-folders.js';
 import { assertOutside } from '../../src/upstreams/assert-outside.js';
 import { Redactor } from '../../src/util/redactor.js';
 import { runProgram } from '../support/program.js';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../support/skill-folders.js';
 import { fixtureConfig, fixtureServer, httpConfig, linesOf, openUpstreams } from '../support/upstreams.js';
-
-/** A namespace in which something can be mounted, where there can be one. */
-const mounting = [
-  ['unshare', '--mount'],
-  ['unshare', '--user', '--map-root-user', '--mount'],
-].find(([program = '', ...args]) => spawnSync(program, [...args, 'mount', '--bind', '/tmp', '/tmp']).status === 0);
 
 let base: string;
 /** The folder that code was given to write to. */
@@ -183,6 +177,23 @@ describe('a program by its name', { tags: ['P-626'] }, () => {
   });
 });
 
+describe('a file that says where a Jupyter server is', { tags: ['P-625'] }, () => {
+  it('is believed outside alone', async () => {
+    const { findServerOfUser } = await loadLab();
+    const url = 'http://127.0.0.1:45999/';
+    const text = JSON.stringify({ url, token: 'secret', pid: process.pid, root_dir: outside });
+    file(join(given, 'runtime/jpserver-1.json'), text);
+    const find = (env: Record<string, string>) => findServerOfUser(url, env);
+    expect(await find({ JUPYTER_RUNTIME_DIR: join(given, 'runtime') })).toBeUndefined();
+    expect(await find({ JUPYTER_DATA_DIR: given })).toBeUndefined();
+    mkdirSync(join(outside, 'runtime'));
+    symlinkSync(join(given, 'runtime/jpserver-1.json'), join(outside, 'runtime/jpserver-1.json'));
+    expect(await find({ JUPYTER_DATA_DIR: outside })).toBeUndefined();
+    folders = [];
+    expect(await find({ JUPYTER_DATA_DIR: outside })).toBe(url);
+  });
+});
+
 describe('a skill', { tags: ['P-625'] }, () => {
   const place = useSkillsPlace();
   const run = async () => {
@@ -257,42 +268,5 @@ describe('a server without "cwd"', { tags: ['P-626'] }, () => {
     expect(await run(join(base, 'state'))).toEqual([join(base, 'state/empty')]);
     expect(statSync(join(base, 'state/empty')).mode & 0o777).toBe(0o500);
     expect((await run('/dev/null/state'))[0]).toBe('/');
-  });
-});
-
-describe('the rule', { tags: ['P-623'] }, () => {
-  it('means what the system would find: links to links, what is above them, what is not there yet', () => {
-    symlinkSync(given, join(outside, 'one'));
-    symlinkSync('one/deep', join(outside, 'two'));
-    symlinkSync('two', join(outside, 'three'));
-    symlinkSync(outside, join(given, 'out'));
-    for (const path of ['three', 'three/x', 'two/../y', 'one/not/there', '../given', '../given/out/z'])
-      expect(writtenBy(`${outside}/${path}`), path).toBe(given);
-    for (const path of ['', 'four', '../given2', 'x/../../outside']) expect(writtenBy(`${outside}/${path}`), path).toBeUndefined();
-    symlinkSync('loop', join(outside, 'loop'));
-    expect(writtenBy(join(outside, 'loop/x'))).toBeUndefined();
-  });
-
-  it.skipIf(mounting === undefined)('knows a folder that is mounted under another name, and a part of it', () => {
-    mkdirSync(join(given, 'part'));
-    const rule = new URL('../../../kit/dist/find-written.js', import.meta.url).href;
-    const ask = `import { findWritten } from ${JSON.stringify(rule)};
-      console.log(JSON.stringify([${JSON.stringify(outside)}, ${JSON.stringify(base)}].map((path) => findWritten(path + '/x', [${JSON.stringify(given)}]) ?? null)));`;
-    for (const mounted of [given, join(given, 'part')]) {
-      const [program = '', ...args] = mounting ?? [];
-      const script = 'mount --bind "$1" "$2" && exec "$3" --input-type=module -e "$4"';
-      const said = execFileSync(program, [...args, 'sh', '-c', script, 'sh', mounted, outside, process.execPath, ask], {
-        encoding: 'utf8',
-      });
-      expect(JSON.parse(said)).toEqual([given, null]);
-    }
-  });
-
-  it('refuses everything where the record cannot be read', () => {
-    heedWritten(base, () => {
-      throw new Error('not readable');
-    });
-    expect(() => writtenBy(outside)).toThrow('not readable');
-    heedWritten(base, () => []);
   });
 });

@@ -1,5 +1,5 @@
 /** Servers that lie outside of what code was given to write to, and name something there: as code, or as data. */
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -33,15 +33,15 @@ function file(path: string): void {
 const remedy = /code in a sandbox may write to ".*\/given".*notebridge grants files --withdraw .*\/given/;
 
 describe('a server', () => {
-  /** `P`: the folder that was given, `O`: one outside, with a link `O/link` to it. */
-  const filled = (text: string) => text.replace(/[PO](?=[/: "]|$)/g, (name) => (name === 'P' ? given : outside));
+  /** `P`: the folder that was given, `O`: one outside, with a link `O/link` to it, `B`: the one above both. */
+  const filled = (text: string) => text.replace(/[PBO](?=[/: ";\n]|$)/g, (name) => ({ P: given, B: base })[name] ?? outside);
   const startOf = (line: readonly string[], rest: { env?: Record<string, string>; cwd?: string } = {}) => {
     for (const name of ['b.py', 'x', 'noexec', 'a b.sh', 'x.so', 'k/__main__.py', 'pl/M.pm']) file(join(given, name));
     for (const name of ['noexec', 'data.db', 'notes.txt']) {
       file(join(given, name));
       chmodSync(join(given, name), 0o644);
     }
-    symlinkSync(given, join(outside, 'link'));
+    if (!existsSync(join(outside, 'link'))) symlinkSync(given, join(outside, 'link'));
     const [command = '', ...args] = line.map(filled);
     const env = Object.fromEntries(Object.entries(rest.env ?? {}).map(([name, value]) => [name, filled(value)]));
     return fixtureConfig('x', [], { command, args, env, cwd: rest.cwd === undefined ? undefined : filled(rest.cwd) });
@@ -81,14 +81,105 @@ describe('a server', () => {
     expect(() => assertOutside(startOf(line))).toThrow(remedy);
   });
 
+  /** Nothing of these names is there, or may be run, at that moment: code that is running could put it there at the next. */
+  const absent = [
+    ['python', 'P/run'],
+    ['node', 'P/dist/server'],
+    ['node', 'P/v2.0'],
+    ['node', '-r', 'P/hook', 'O/server.mjs'],
+    ['node', 'O/gone'],
+    ['sh', 'P/new/folder/run.txt'],
+    ['sh', '-c', 'P/run'],
+    ['sh', '-c', 'exec "$1"', 'x', 'P/run'],
+    ['bash', '-c', '. P/run'],
+    ['timeout', '-k', '5', '9', 'P/run'],
+    ['timeout', '9', 'P/notes.txt'],
+    ['setsid', 'P/run'],
+    ['env', '-u', 'X', 'P/run'],
+    ['sudo', '-E', 'timeout', '9', 'P/run'],
+    ['flock', 'O/lock', 'P/run'],
+    ['xargs', '-n1', 'P/run'],
+    ['script', '-qc', 'P/run', '/dev/null'],
+    ['make', '-f', 'P/mk'],
+    ['make', '--file=P/mk'],
+    ['ssh', '-FP/ssh.conf', 'host'],
+    ['awk', '-f', 'P/notes.txt'],
+    ['ssh', '-F', 'P/ssh.conf', 'host'],
+    ['sqlite3', '-init', 'P/notes.txt', ':memory:'],
+    ['nice', 'git', '--git-dir=P/repo', 'status'],
+    ['gdb', '-batch', '-x', 'P/run'],
+    ['server', '--config', 'P/notes.txt'],
+    ['server', '--app=P/new/folder/app.py'],
+    ['gunicorn', '--chdir', 'P', 'app:app'],
+    ['mvn', '-f', 'P/project.xml', 'exec:java'],
+    ['conda', 'run', '-p', 'P/env', 'server'],
+    ['uvx', '--from', 'server @ file://P/k', 'server'],
+    ['node', '--import', 'file://localhostP/hook', 'O/server.mjs'],
+    ['node', '--import=FILE:B/giv%65n/hook', 'O/server.mjs'],
+  ];
+  it.each(absent.map((line) => [line.join(' '), line] as const))(
+    'is not started as %s, whatever is there',
+    { tags: ['P-625'] },
+    (_, line) => {
+      symlinkSync(join(given, 'server.js'), join(outside, 'gone.js'));
+      expect(() => assertOutside(startOf(line))).toThrow(remedy);
+    },
+  );
+
+  it.each([
+    ['env', '-C', 'B', './given/run'],
+    ['sh', '-c', 'cd B && exec given/run'],
+    ['sh', '-c', 'cd "$1"; cd ..; exec "./given/run"', 'x', 'O'],
+    ['bash', '-c', 'ROOT=B; exec $ROOT/given/run'],
+    ['bash', '-c', 'export ROOT=B\nexec "${ROOT}"/given/run'],
+    ['bash', '-c', 'exec B/"given"/run'],
+    ['bash', '-c', 'PATH=P/bin:$PATH exec tool'],
+    ['env', 'PATH=P/bin:/usr/bin', 'tool'],
+    ['python', '-c', 'import sys; sys.path.insert(0, "B/given")'],
+  ])('is not started by a detour: %s %s %s', { tags: ['P-625'] }, (...line) => {
+    expect(() => assertOutside(startOf(line))).toThrow(remedy);
+  });
+
+  const putScript = (name: string, text: string): void => {
+    file(join(outside, name));
+    writeFileSync(join(outside, name), filled(text));
+  };
+  it.each([
+    ['a Python there', '#!P/.venv/bin/python\nimport server\n'],
+    ['env', '#!/usr/bin/env -S P/.venv/bin/python -u\n'],
+    ['a shell', `#!/bin/sh\n'''exec' P/.venv/bin/python "$0" "$@"\n' '''\n`],
+    ['a script of one', '#!O/again\n'],
+  ])('is not started by a script outside that is run by %s', { tags: ['P-625'] }, (_, text) => {
+    putScript('bin/console', text);
+    putScript('again', '#!P/interpreter\n');
+    for (const line of [['O/bin/console'], ['timeout', '9', 'O/bin/console'], ['bash', '-c', 'exec O/bin/console']])
+      expect(() => assertOutside(startOf(line))).toThrow(remedy);
+    expect(() => assertOutside(startOf(['console'], { env: { PATH: 'O/bin' } }))).toThrow(remedy);
+    expect(() => assertOutside(startOf(['server', 'O/bin/console']))).not.toThrow();
+  });
+
+  it('is not started by a Python outside that takes modules from there', { tags: ['P-625'] }, () => {
+    putScript('env/bin/python', '');
+    putScript('env/lib/python3.11/site-packages/x.pth', 'O/src\n');
+    putScript('env/pyvenv.cfg', 'home = /usr/bin\ninclude-system-site-packages = false\n');
+    putScript('console', '#!O/env/bin/python\n');
+    const lines = [['O/env/bin/python', '-m', 'server'], ['nice', 'O/env/bin/python', 'O/x.py'], ['O/console']];
+    for (const line of lines) expect(() => assertOutside(startOf(line))).not.toThrow();
+    putScript('env/lib/python3.11/site-packages/x.pth', 'O/src\nP/src\n');
+    for (const line of lines) expect(() => assertOutside(startOf(line))).toThrow(remedy);
+  });
+
   it.each([
     ['-m given.k', ['python', '-m', 'given.k'], undefined],
     ['-m given.k, without options before', ['python', '-I', '-mgiven.k'], undefined],
     ['-m uvicorn given.k:app', ['python', '-m', 'uvicorn', 'given.k:app'], undefined],
     ['-m link.k', ['python', '-m', 'link.k'], 'O'],
     ['a script in a folder below', ['python', '-X', 'dev', 'given/b.py'], undefined],
+    ['a module that is not there', ['python', '-m', 'given.later.mod'], undefined],
+    ['an import', ['python', '-c', 'from given import later'], undefined],
+    ['its folder', ['node', '-e', 'require("./given")'], undefined],
   ])('is not started above it with %s', { tags: ['P-625'] }, (_, line, cwd) => {
-    expect(() => assertOutside(startOf(line, { cwd: cwd ?? base }))).toThrow(remedy);
+    expect(() => assertOutside(startOf(line, { cwd: cwd ?? 'B' }))).toThrow(remedy);
   });
 
   it.each([
@@ -120,6 +211,11 @@ describe('a server', () => {
     [['python', '-m', 'server', 'P', 'P/notes.txt']],
     [['bash', '-c', 'exec server --folder "P"']],
     [['deno', 'run', '--allow-read=P', 'O/server.ts', 'P']],
+    [['timeout', '9', 'npx', '-y', 'server-filesystem', 'P', 'P/k']],
+    [['env', 'DB=P/data.db', 'server', 'P']],
+    [['sudo', '-E', 'npx', '-y', 'server-filesystem', 'P']],
+    [['sh', '-c', 'exec server "$@"', 'x', 'P/data.db']],
+    [['bash', '-c', 'cd O && exec ./server P/notes.txt']],
   ])('gets folders and files there as data: %j', { tags: ['P-624'] }, (line) => {
     const env = { DB: 'P/data.db', ALLOWED: 'P', PATH: 'P/bin:/usr/bin' };
     expect(() => assertOutside(startOf(line, { env }))).not.toThrow();

@@ -11,6 +11,7 @@ import { howToAllowEdits, OneJupyterNotebook } from '../../notebooks/jupyter/one
 import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { Redactor } from '../../util/redactor.js';
+import { loadLab } from '../load-notebook.js';
 import type { OpenBrokerOptions } from './broker-opener.js';
 import type { HowToOpen } from './how-to-open.js';
 import type { JupyterAccess } from './jupyter-access.js';
@@ -103,7 +104,7 @@ async function connect(
   { token, env: ofJupyter }: JupyterAccess,
   { env, createLogger, stateDir }: OpenBrokerOptions,
 ): Promise<OpenServer> {
-  const { cellIdsIn, LabWorkspace } = await import('@notebridge/notebook/lab');
+  const { cellIdsIn, LabWorkspace } = await loadLab();
   const redactor = new Redactor();
   if (token !== undefined) redactor.add(token);
   const logger = createLogger(redactor);

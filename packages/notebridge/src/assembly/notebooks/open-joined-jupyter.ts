@@ -1,5 +1,6 @@
 import { oneJupyterInstructions } from '../../notebooks/jupyter/one-jupyter-notebook.js';
 import type { NotebookLink } from '../../notebooks/selection/notebook-directory.js';
+import { loadLab } from '../load-notebook.js';
 import { createJoined } from './create-joined.js';
 import { toHow } from './how-to-open.js';
 import { toJupyterAccess } from './jupyter-access.js';
@@ -15,7 +16,7 @@ import { createDirectory, openSelection } from './select-notebooks.js';
  */
 export async function openJoinedJupyter(setup: NotebookSetup, where: string): Promise<OpenedNotebook> {
   const { env, redactor } = setup;
-  const { LabWorkspace, parseLabAddress } = await import('@notebridge/notebook/lab');
+  const { LabWorkspace, parseLabAddress } = await loadLab();
   const target = toLabTarget(where, parseLabAddress);
   const workspace = new LabWorkspace({ target, env, onSecret: (secret) => redactor.add(secret) });
   const how = toHow(setup);

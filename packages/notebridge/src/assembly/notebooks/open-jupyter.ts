@@ -4,6 +4,7 @@ import { BridgeError } from '../../core/errors.js';
 import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { JupyterNotebook } from '../../notebooks/jupyter/jupyter-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
+import { loadLab } from '../load-notebook.js';
 import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
 import { watchJupyter } from './watch-jupyter.js';
 
@@ -13,7 +14,7 @@ import { watchJupyter } from './watch-jupyter.js';
  * `bad_usage`.
  */
 export async function openJupyter({ env, logger, redactor, pages }: NotebookSetup, where: string): Promise<OpenedNotebook> {
-  const { LabWorkspace, parseLabAddress } = await import('@notebridge/notebook/lab');
+  const { LabWorkspace, parseLabAddress } = await loadLab();
   const workspace = new LabWorkspace({
     target: toLabTarget(where, parseLabAddress),
     env,
@@ -32,7 +33,7 @@ export async function openJupyter({ env, logger, redactor, pages }: NotebookSetu
 
 /** Rejects with `bad_usage` for what is no address of a Jupyter server. */
 export async function assertJupyterAddress(where: string): Promise<void> {
-  const { parseLabAddress } = await import('@notebridge/notebook/lab');
+  const { parseLabAddress } = await loadLab();
   toLabTarget(where, parseLabAddress);
 }
 

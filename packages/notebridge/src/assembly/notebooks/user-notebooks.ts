@@ -17,6 +17,7 @@ import type {
 import type { Environment } from '../../processes/environment.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
+import { loadLab } from '../load-notebook.js';
 import { realFileOf } from './notebook-file.js';
 import { assertNotebookName } from './notebook-name.js';
 
@@ -93,7 +94,7 @@ export class UserNotebooks implements NotebookDirectory {
     if (reference.kind === 'page') return [reference.url];
     if (reference.kind !== 'built-in' || reference.file === undefined) return [];
     if (!entries.some(({ kind }) => kind === 'jupyter')) return [reference.file];
-    const { findLabAddresses } = await import('@notebridge/notebook/lab');
+    const { findLabAddresses } = await loadLab();
     return [reference.file, ...(await findLabAddresses(reference.file, this.#options.env))];
   }
 
@@ -131,7 +132,7 @@ async function toRemote(text: string, how: { create: boolean; env: Environment }
 
 /** Only a server whose own file the user has: another one on this machine may be anybody's, and would be sent a token. */
 async function toJupyter(text: string, { create, env }: { create: boolean; env: Environment }): Promise<NotebookReference> {
-  const { createOnServer, findServerOfUser, parseLabAddress } = await import('@notebridge/notebook/lab');
+  const { createOnServer, findServerOfUser, parseLabAddress } = await loadLab();
   let address: LabAddress;
   try {
     address = parseLabAddress(text);

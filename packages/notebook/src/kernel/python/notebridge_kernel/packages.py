@@ -27,7 +27,7 @@ NETWORK = "--allow-net pypi.org --allow-net files.pythonhosted.org"
 
 ADVICE = (
     "This Python is Pyodide, with the standard library and nothing else. Packages are there in a Python of your own, which code of an agent reaches by a notebook: "
-    "notebridge notebook FILE.ipynb --kernel auto (or --kernel PATH/TO/python, or the kernel's name in the window)"
+    "press \"Use it\" or the kernel's name in the window, or in a terminal: notebridge notebook FILE.ipynb --kernel PATH/TO/python"
 )
 
 

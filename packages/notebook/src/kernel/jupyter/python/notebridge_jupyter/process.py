@@ -19,16 +19,18 @@ _END_OF_STDERR = 4000
 #: Their kernels are known to take a local socket, which nobody else on the machine can connect to. The others get a port of loopback.
 _LANGUAGES_WITH_IPC = {"python", "r", "julia"}
 _PR_SET_PDEATHSIG = 1
-#: As `-m ipykernel_launcher`, with three differences. The notebook's folder is looked into for modules from the first cell on, and not
+#: As `-m ipykernel_launcher`, with four differences. The notebook's folder is looked into for modules from the first cell on, and not
 #: while the kernel starts: a cloned repository may have files of those names, and nothing of it runs because a notebook was opened.
 #: A thread shows what it shows in the cell that began it, or handed it the work; ipykernel takes the newest cell. And `breakpoint()`
-#: asks in the notebook, where ipykernel's debugger waits for a program that nobody has started, and says nothing.
+#: asks in the notebook, where ipykernel's debugger waits for a program that nobody has started, and says nothing. A chart of Plotly
+#: at the end of a cell is shown without nbformat, which Plotly wants for that, and does not need.
 _LAUNCH = """
 import sys
 sys.path[:] = [entry for entry in sys.path if entry]
 import os, threading
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from importlib.util import find_spec
 from ipykernel.kernelapp import IPKernelApp
 app = IPKernelApp.instance()
 app.initialize(["--InteractiveShellApp.ignore_cwd=True"] + sys.argv[1:])
@@ -45,6 +47,8 @@ def hand_over(submit):
     def submit_in_context(self, *args, **kwargs):
         return submit(self, copy_context().run, *args, **kwargs)
     return submit_in_context
+def show_figure(figure):
+    app.shell.display_pub.publish(figure._repr_mimebundle_())
 def before_first_cell(*_):
     app.shell.events.unregister("pre_run_cell", before_first_cell)
     if "" not in sys.path:
@@ -54,6 +58,9 @@ def before_first_cell(*_):
         sys.breakpointhook = set_trace
     threading.Thread.start = inherit(threading.Thread.start)
     ThreadPoolExecutor.submit = hand_over(ThreadPoolExecutor.submit)
+    if find_spec("nbformat") is None:
+        formatter = app.shell.display_formatter.ipython_display_formatter
+        formatter.for_type_by_name("plotly.basedatatypes", "BaseFigure", show_figure)
 app.shell.events.register("pre_run_cell", before_first_cell)
 app.start()
 """

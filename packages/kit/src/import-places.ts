@@ -1,0 +1,72 @@
+import { type Dirent, readdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { readSmallFile } from './small-file.js';
+
+/** A path file, or one that names many modules of a project. */
+const maxBytes = 1024 * 1024;
+
+/**
+ * The places from which a Python takes modules as it starts, besides its own folders: projects that were installed to be edited, by lines of
+ * path files, by finders or by links. They are read as files: to ask the Python would run what is there.
+ */
+export function findImportPlaces(python: string): string[] {
+  return findSitePackages(python).flatMap(findNamedPlaces);
+}
+
+function findSitePackages(python: string): string[] {
+  const prefix = dirname(dirname(python));
+  const config = readSmallFile(join(prefix, 'pyvenv.cfg'));
+  const settingOf = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*(.*?)\\s*$`, 'im').exec(config ?? '')?.[1];
+  const home = settingOf('home');
+  const real = realPrefixOf(python);
+  // Some environments see those of the Python that they were made of, and its user's; to ask each which costs more than to look.
+  const prefixes = [prefix, ...(home === undefined ? [] : [dirname(home)]), ...(real === undefined ? [] : [real])];
+  const all = [...prefixes, ...(prefixes.includes('/usr') ? ['/usr/local'] : []), process.env.PYTHONUSERBASE || join(homedir(), '.local')];
+  const seen = settingOf('include-system-site-packages')?.toLowerCase() === 'false' ? [prefix] : all;
+  const libraries = [...new Set(seen)].flatMap((each) =>
+    entriesOf(join(each, 'lib'))
+      .filter(({ name }) => /^(python|pypy)3/.test(name))
+      .map(({ name }) => join(each, 'lib', name)),
+  );
+  return libraries.flatMap((library) => ['site-packages', 'dist-packages'].map((name) => join(library, name)));
+}
+
+function findNamedPlaces(folder: string): string[] {
+  const entries = entriesOf(folder);
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
+  const lines = entries.filter(({ name }) => name.endsWith('.pth')).flatMap(({ name }) => readLines(join(folder, name)));
+  const imports = lines.filter((line) => /^import\s/.test(line));
+  const modules = imports.flatMap((line) =>
+    [...line.matchAll(/(?:\bimport\s+|,\s*)(\w+)/g)].map(([, name = '']) => join(folder, `${name}.py`)),
+  );
+  const finders = entries.filter(({ name }) => /^_+editable.*\.py$/.test(name)).map(({ name }) => join(folder, name));
+  const code = [...imports, ...[...new Set([...modules, ...finders])].flatMap(readLines)];
+  const quoted = code.flatMap((line) => [...line.matchAll(/"(\/[^"]*)"|'(\/[^']*)'/g)].map(([, one, other]) => one ?? other ?? ''));
+  const plain = lines.filter((line) => line.trim() !== '' && !line.startsWith('#') && !imports.includes(line));
+  return [...links, ...plain.map((line) => (line.startsWith('/') ? line : `${folder}/${line}`)), ...quoted];
+}
+
+function readLines(path: string): string[] {
+  const text = readSmallFile(path, maxBytes) ?? '';
+  return text
+    .replace(/^\ufeff/, '')
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd());
+}
+
+function realPrefixOf(python: string): string | undefined {
+  try {
+    return dirname(dirname(realpathSync(python)));
+  } catch {
+    return undefined;
+  }
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,141 @@
+import { realpathSync } from 'node:fs';
+import { basename, isAbsolute, sep } from 'node:path';
+
+/** Options, and words of a shell, whose value is code, a place that code is taken from, or settings that name some. */
+const codeOptions =
+  /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath)|cd|pushd|source)$/;
+/** Of those: from there relative paths are taken. */
+const folderOptions = /^(--(directory|cwd|chdir|app-dir)|-C|cd|pushd)$/;
+/** Each runs what is named to it, as a script or a package. */
+const interpreters =
+  /^(node|nodejs|deno|bun|bunx|tsx|ts-node|npx|npm|pnpm|pnpx|yarn|uvx?|pipx|python[\d.]*|pypy[\d.]*|ruby|perl|php|lua[\d.]*|Rscript|R|julia|sh|bash|zsh|fish|dash|ash|ksh|busybox|go|java|pwsh|wasmtime|conda|mamba|micromamba|pixi|poetry|pdm|hatch|rye|mise|direnv|nix|bazel|cargo|dotnet|gradle|gradlew|mvn|mvnw|gunicorn|uvicorn|hypercorn|flask|streamlit|fastmcp|osascript)$/;
+/** Each runs the command that follows its own options, and so many words. */
+const wrappers: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    'env nice ionice nohup setsid stdbuf unbuffer xargs sudo doas su time strace ltrace catchsegv exec command xvfb-run dbus-run-session systemd-run firejail start-stop-daemon entr watchexec nodemon pm2 unshare nsenter numactl script parallel mcp-proxy'
+      .split(' ')
+      .map((name) => [name, 0] as const),
+  ),
+  timeout: 1,
+  flock: 1,
+  taskset: 1,
+  chrt: 1,
+  setarch: 1,
+  chroot: 1,
+};
+/** Not started to serve data: whatever is named to them is what they do. */
+const tools =
+  /^(g?make|just|ninja|[gmn]?awk|sed|vim?|nvim|emacs|sqlite3|gdb|lldb|ssh|git|tclsh[\d.]*|wish|expect|openssl|caddy|proxychains4?)$/;
+const loader = /^ld(-linux.*|-musl.*)?\.so(\.\d+)*$/;
+const shells = /^((ba|z|fi|da|a|k)?sh|busybox)$/;
+
+/** Words of interpreters that come before the script or the package. */
+const verbs = /^(exec|run|run-script|dlx|x|tool|start|test|--)$/;
+/** Options without a value, so that the next word is the script or the package. */
+const flags =
+  /^-(-(yes|quiet|silent|verbose|offline|isolated|refresh|bun|frozen|locked|force|(no|prefer|allow|enable|trace)-.*)|[yqsvAgfuBEISOib]+)$/;
+/** Options that a module or the code itself follows: all words after that are its arguments. */
+const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
+/** A text that is a command line, or code, follows. */
+const textOptions = /^(-[a-z]*c|-e|-p|-S|--(eval|print|command|call|exec|stdio|split-string))$/;
+
+type ProgramKind = 'interpreter' | 'wrapper' | 'tool';
+
+/** What a program does with its words, by its name, or that of the file behind its links. Undefined: it takes them as data. */
+export function programKindOf(word: string): ProgramKind | undefined {
+  const names = [basename(word), ...(word.startsWith('/') ? [nameBehind(word)] : [])].map((name) => name.replace(/\.exe$/i, ''));
+  if (names.some((name) => interpreters.test(name))) return 'interpreter';
+  if (names.some((name) => operandsOf(name) !== undefined)) return 'wrapper';
+  return names.some((name) => tools.test(name)) ? 'tool' : undefined;
+}
+
+export function isShell(word: string): boolean {
+  return shells.test(basename(word));
+}
+
+export function isPython(word: string): boolean {
+  return /^(python|pypy)[\d.]*$/.test(basename(word));
+}
+
+/** A text follows that is a command line, or code. */
+export function isTextOption(word: string): boolean {
+  return textOptions.test(word);
+}
+
+/** The values of options that name code, in the words of any program. */
+export function valuesOfOptions(words: readonly string[]): string[] {
+  return valuesOf(words, codeOptions);
+}
+
+/** `folders`, and those to which the words go from there. */
+export function foldersIn(words: readonly string[], folders: readonly string[]): string[] {
+  const found = new Set(folders);
+  // More of them than anybody writes would be too many ways to combine.
+  for (const step of valuesOf(words, folderOptions).slice(0, 4))
+    for (const folder of [...found]) found.add(isAbsolute(step) ? step : `${folder}${sep}${step}`);
+  return [...found];
+}
+
+/**
+ * Which words of a command line it may run besides its program: `started` as programs, by wrappers; `read` by interpreters and tools, as
+ * scripts or settings. A wrapper may start another one, or an interpreter.
+ */
+export function runsOf([program = '', ...words]: readonly string[]): { started: string[]; read: string[] } {
+  const kind = programKindOf(program);
+  const head = headOf(program, words);
+  if (kind === 'tool') return { started: [], read: head };
+  const inner = head.flatMap((word) => (programKindOf(word) === undefined ? [] : [runsOf(words.slice(words.indexOf(word)))]));
+  const [started, read] = kind === 'wrapper' ? [head, []] : [[], head];
+  return { started: [...started, ...inner.flatMap((each) => each.started)], read: [...read, ...inner.flatMap((each) => each.read)] };
+}
+
+function valuesOf(words: readonly string[], options: RegExp): string[] {
+  return words.flatMap((word, index) => {
+    const [, option = '', value = ''] = /^(--?[\w-]+)=(.*)$/s.exec(word) ?? /^(-[ICr])(.+)$/s.exec(word) ?? [];
+    return [...(options.test(word) ? [words[index + 1] ?? ''] : []), ...(options.test(option) ? [value] : [])].filter(Boolean);
+  });
+}
+
+/**
+ * Which of the words that follow a program may be what it runs: for an interpreter and a wrapper those up to the first that is no option and
+ * no value of one, for a tool all.
+ */
+function headOf(program: string, words: readonly string[]): string[] {
+  const kind = programKindOf(program);
+  if (kind === undefined) return [];
+  if (kind === 'tool') return words.flatMap((word) => [word, ...(/^-[^=]*=(.+)$|^-\w(.+)$/s.exec(word)?.slice(1).filter(Boolean) ?? [])]);
+  const head: string[] = [];
+  let operands = operandsOf(basename(program)) ?? 0;
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? '';
+    if (kind === 'interpreter' && lastOptions.test(word)) return head;
+    if ((kind === 'interpreter' && (verbs.test(word) || flags.test(word))) || (word.startsWith('-') && word.includes('='))) continue;
+    if (kind === 'wrapper' && /^(\w+=.*|\d[\d.,:x-]*[smhd]?)$/s.test(word)) {
+      if (!word.includes('=')) operands--;
+      continue;
+    }
+    if (!word.startsWith('-')) {
+      head.push(word);
+      if (operands-- <= 0) return head;
+      continue;
+    }
+    // It may have a value, and the script or the package comes after that.
+    const value = words[++index] ?? '';
+    if (value.startsWith('-')) index--;
+    else head.push(value);
+    if (kind === 'wrapper' && programKindOf(value) !== undefined) return head;
+  }
+  return head;
+}
+
+function operandsOf(name: string): number | undefined {
+  return Object.hasOwn(wrappers, name) ? wrappers[name] : loader.test(name) ? 0 : undefined;
+}
+
+function nameBehind(path: string): string {
+  try {
+    return basename(realpathSync(path));
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,77 @@
+import { readHead } from './small-file.js';
+
+/** A text that a shell runs, as far as its words say it: what it computes (`$(…)`, patterns, loops) is known to the shell alone. */
+export interface ShellText {
+  /** The words of each of its commands, without quotes. */
+  readonly commands: readonly (readonly string[])[];
+  /** What it sets (`NAME=value`). */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+const assignment = /^(\w+)=(.*)$/s;
+/** Words before the program of a command. */
+const beforeProgram = /^(exec|command|builtin|eval|time|then|do|else|elif|if|while|until|!|\{|export|local|readonly)$/;
+
+/** `parameters`: what `$0`, `$1` and so on, `$@` stand for. */
+export function parseShellText(text: string, env: Readonly<Record<string, string>>, parameters: readonly string[] = []): ShellText {
+  const filled = text.replace(/\$\{?(\d|[@*])\}?/g, (_, which: string) =>
+    /\d/.test(which) ? (parameters[Number(which)] ?? '') : parameters.slice(1).join(' '),
+  );
+  const variables: Record<string, string> = {};
+  const commands = lex(filled).map((words) => {
+    const expanded = words.map((word) => expandVariables(word, { ...env, ...variables }));
+    const first = expanded.findIndex((word) => !beforeProgram.test(word) && !assignment.test(word));
+    for (const word of first === -1 ? expanded : expanded.slice(0, first)) {
+      const [, name = '', value = ''] = assignment.exec(word) ?? [];
+      if (name !== '') variables[name] = value;
+    }
+    const command = first === -1 ? [] : expanded.slice(first);
+    return command[0] === '.' ? ['source', ...command.slice(1)] : command;
+  });
+  return { commands: commands.filter((words) => words.length > 0), variables };
+}
+
+/** `$NAME` and `${NAME}`; what is not known stays. */
+export function expandVariables(text: string, env: Readonly<Record<string, string>>): string {
+  return text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, one?: string, other?: string) => {
+    const name = one ?? other ?? '';
+    return Object.hasOwn(env, name) ? (env[name] ?? '') : whole;
+  });
+}
+
+/** The commands with which Linux runs a script: its first line names the interpreter, and that of pip goes on to another one where that name is too long. */
+export function interpretersOf(path: string): string[][] {
+  const [first = '', second = ''] = (readHead(path, 1024) ?? '').split('\n');
+  if (!first.startsWith('#!')) return [];
+  const { commands } = parseShellText(second.startsWith("'''exec'") ? second : '', {});
+  return [first.slice(2).trim().split(/\s+/), ...commands.map((command) => [...command])];
+}
+
+/** The words of each command: parts in quotes belong to the word that they stand in. */
+function lex(text: string): string[][] {
+  const commands: string[][] = [[]];
+  let word: string | undefined;
+  const end = () => {
+    if (word !== undefined) commands.at(-1)?.push(word);
+    word = undefined;
+  };
+  for (const [token, single, double, escaped] of text.matchAll(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|[\s\S]/g)) {
+    const quoted = single ?? double?.replace(/\\(["\\$`])/g, '$1') ?? escaped;
+    if (quoted !== undefined) word = (word ?? '') + quoted;
+    else if (/[;|&()\n`]/.test(token)) {
+      end();
+      commands.push([]);
+    } else if (/[\s<>]/.test(token)) end();
+    else word = (word ?? '') + token;
+  }
+  end();
+  return commands;
+}
+
+/** The words of a text of any kind: each quoted part as a whole, and all between blanks and signs. */
+export function looseWordsOf(text: string): string[] {
+  return [...text.matchAll(/"([^"]*)"|'([^']*)'|([^\s;|&()<>,"'`[\]{}]+)/g)].flatMap(([, one, other, plain]) => {
+    const word = one ?? other ?? plain ?? '';
+    return plain === undefined && /[\s;|&]/.test(word) ? [word, ...looseWordsOf(word)] : [word];
+  });
+}
