@@ -42,7 +42,9 @@ export class UpstreamTools {
   #fetching: Promise<FetchedTools> | undefined;
   /** Tools that were left out, with the reason. */
   readonly #reported = new Set<string>();
-  #isStale = false;
+  /** How often it was said, or may be, that the list has changed; and how often when the reading began that is shown. */
+  #changed = 0;
+  #shownSince = 0;
   #cache: CacheHints | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
 
@@ -66,7 +68,11 @@ export class UpstreamTools {
     return { ...this.#cache, ttlMs: Math.max(0, this.#cache.ttlMs - ageMs) };
   }
 
-  /** The list as it is now. Rejects with `upstream_unavailable` or `cancelled`. */
+  get #isStale(): boolean {
+    return this.#shownSince < this.#changed;
+  }
+
+  /** The list as it is now: not one from before the last change. Rejects with `upstream_unavailable` or `cancelled`. */
   async list(context?: CallContext): Promise<readonly Tool[]> {
     if (this.#list === undefined || this.#isStale) await this.#fetch(context);
     return this.#list ?? [];
@@ -88,12 +94,13 @@ export class UpstreamTools {
 
   /** Reads the list from a server that has just started; reports it if it differs from the one before. */
   refresh(session: UpstreamSession): void {
+    this.#changed++;
     this.#read(session, false).catch((error: unknown) => this.#warn(error));
   }
 
   /** The server has announced that its list changed. */
   refreshSoon(session: UpstreamSession): void {
-    this.#isStale = true;
+    this.#changed++;
     this.#changes.run('tools', () => void this.#read(session, true).catch((error: unknown) => this.#warn(error)));
   }
 
@@ -107,7 +114,7 @@ export class UpstreamTools {
 
   /** Reads the list, whatever is known of it. Rejects as `list` does. */
   async readAgain(context: CallContext): Promise<void> {
-    this.#isStale = true;
+    this.#changed++;
     await this.list(context);
   }
 
@@ -118,6 +125,8 @@ export class UpstreamTools {
       await (this.#fetching ?? this.#read(session, false));
       // A reading that failed and was overtaken shows nothing: then the later one counts.
       while (this.#list === undefined && this.#fetching !== undefined) await this.#fetching;
+      // The one under way may have begun before the list changed.
+      if (this.#isStale) await (this.#fetching ?? this.#read(session, false));
     } catch (error) {
       throw unavailable(config.name, `"${config.name}" did not list its tools: ${messageOf(error)}`, 'no', error);
     }
@@ -127,19 +136,17 @@ export class UpstreamTools {
     const { config, logger, onChange } = this.#options;
     const fetching = fetchTools(session, { server: config.name, logger, leavesOut: (tool) => this.#misdeclared(session, tool) });
     this.#fetching = fetching;
-    this.#isStale = false;
+    const since = this.#changed;
     try {
       const { tools, cache } = await fetching;
       // A later reading counts, whichever ends first; until there is one, an overtaken one is better than none.
       if (this.#fetching !== fetching && this.#all !== undefined) return;
+      this.#shownSince = since;
       this.#cache = cache;
       this.#fetchedAt = performance.now();
       const isNew = this.#all === undefined || !isSameList(tools, this.#all);
       this.#show(tools);
       if (isNew || isChanged) onChange();
-    } catch (error) {
-      if (this.#fetching === fetching) this.#isStale = true;
-      throw error;
     } finally {
       if (this.#fetching === fetching) this.#fetching = undefined;
     }
