@@ -314,7 +314,8 @@ describe('of what code may have written', () => {
     async (what) => {
       const prefix = join(base, what.startsWith('an') ? 'other/env' : 'home/.local');
       const library = join(prefix, 'lib/python3.11');
-      for (const folder of ['bin', 'lib/python3.11/site-packages', 'lib/other-app', 'conda-meta']) mkdirSync(join(prefix, folder), { recursive: true });
+      for (const folder of ['bin', 'lib/python3.11/site-packages', 'lib/other-app', 'conda-meta'])
+        mkdirSync(join(prefix, folder), { recursive: true });
       const files = ['bin/python3.11', 'bin/deploy', 'lib/python3.11/os.py', 'lib/libpython3.11.so.1.0', 'lib/secret.txt'];
       for (const file of [...files, 'lib/python3.11/site-packages/private.py']) writeFileSync(join(prefix, file), '');
       const python = environment(inGiven('.venv'), { python: join(prefix, 'bin/python3.11'), config: `home = ${join(prefix, 'bin')}` });

@@ -48,7 +48,10 @@ it.each<[string, (text: string) => string]>([
 
 /** As `xxd` does. */
 function dump(text: string, withLetters = true): string {
-  const lines = bytesOf(text).toString('latin1').match(/[^]{1,16}/g) ?? [];
+  const lines =
+    bytesOf(text)
+      .toString('latin1')
+      .match(/[^]{1,16}/g) ?? [];
   const row = (line: string, at: number): string => {
     const hex = Buffer.from(line, 'latin1').toString('hex').replaceAll(/.{4}/g, '$& ').padEnd(40);
     return `${(at * 16).toString(16).padStart(8, '0')}: ${hex}${withLetters ? ` ${line.replaceAll(/[^ -~]/g, '.')}` : ''}`;
@@ -56,9 +59,16 @@ function dump(text: string, withLetters = true): string {
   return lines.map(row).join('\n');
 }
 
-const spelled = { plain: 'correct horse battery staple', short: 'p/ss+wörd?42 "é"', lines: '-----KEY-----\nMIIEvQ+IBADAN\nBgkq/hkiG9w0B\n-----END-----\n' };
+const spelled = {
+  plain: 'correct horse battery staple',
+  short: 'p/ss+wörd?42 "é"',
+  lines: '-----KEY-----\nMIIEvQ+IBADAN\nBgkq/hkiG9w0B\n-----END-----\n',
+};
 const everywhere = new Redactor();
-everywhere.replace('it', Object.entries(spelled).map(([name, value]) => ({ name, value })));
+everywhere.replace(
+  'it',
+  Object.entries(spelled).map(([name, value]) => ({ name, value })),
+);
 const inBase64 = (text: string | Buffer): string => Buffer.from(text).toString('base64');
 const cut = (text: string, length: number, lineBreak: string): string => text.replaceAll(new RegExp(`.{${length}}`, 'g'), `$&${lineBreak}`);
 
@@ -72,7 +82,10 @@ describe.each(Object.entries(spelled))('a secret (%s) is nowhere', (_, known) =>
     ['in Base64 as code writes it', (text) => `"${cut(inBase64(text), 16, '",\n  "')}"`],
     ['in Base64 in a URL', (text) => encodeURIComponent(inBase64(text))],
     ['in Base64 of JSON', (text) => inBase64(JSON.stringify({ a: [JSON.stringify(text)] }))],
-    ['in Base64 of JSON by numbers', (text) => inBase64(text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`))],
+    [
+      'in Base64 of JSON by numbers',
+      (text) => inBase64(text.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)),
+    ],
     ['in Base64 of a URL', (text) => Buffer.from(encodeURIComponent(text)).toString('base64url')],
     ['in Base64 of UTF-16', (text) => inBase64(Buffer.from(`a${text}`, 'utf16le'))],
     ['in Base64 of the other UTF-16', (text) => inBase64(Buffer.from(text, 'utf16le').swap16())],
@@ -83,7 +96,11 @@ describe.each(Object.entries(spelled))('a secret (%s) is nowhere', (_, known) =>
     ['in escaped hex', (text) => bytesOf(text).toString('hex').replaceAll(/../g, '\\x$&')],
     ['in hex on lines', (text) => cut(bytesOf(text).toString('hex'), 30, '\n')],
     ['in a hex dump', (text) => dump(`some more, then ${text}`)],
-    ['in a hex dump as hexdump writes it', (text) => `\n${dump(`more ${text}`).replaceAll(/: (.{40}) (.*)/g, (_line, hex: string, said: string) => `  ${hex.replaceAll(/([^ ]{2})(?=[^ ])/g, '$1 ')}|${said}|`)}`],
+    [
+      'in a hex dump as hexdump writes it',
+      (text) =>
+        `\n${dump(`more ${text}`).replaceAll(/: (.{40}) (.*)/g, (_line, hex: string, said: string) => `  ${hex.replaceAll(/([^ ]{2})(?=[^ ])/g, '$1 ')}|${said}|`)}`,
+    ],
     ['in a hex dump without letters', (text) => dump(`more ${text}`, false)],
   ])('%s', (_how, spell) => {
     const said = { text: `see ${spell(known)}\nand go on`, list: [spell(known)] };
@@ -110,7 +127,9 @@ it('is in no blob in UTF-16, with or without a mark of byte order', () => {
 it('is no number, however that is written', () => {
   const digits = new Redactor();
   digits.replace('it', [{ name: 'PIN_KEY', value: '918273645546' }]);
-  const said = parseJson('{"a":918273645546,"b":918273645546.0,"c":[9.18273645546e11],"d":9.18273645546E+11,"e":-918273645546,"n":918273645547,"f":1.5}');
+  const said = parseJson(
+    '{"a":918273645546,"b":918273645546.0,"c":[9.18273645546e11],"d":9.18273645546E+11,"e":-918273645546,"n":918273645547,"f":1.5}',
+  );
   const mark = expect.stringContaining('[redacted: PIN_KEY]');
   expect(redactMessage(said, digits)).toEqual({ a: mark, b: mark, c: [mark], d: mark, e: mark, n: 918273645547, f: 1.5 });
 });

@@ -26,7 +26,11 @@ export function hideEncoded(text: string, sought: readonly SoughtSecret[]): stri
   const source = Buffer.from(text);
   const plain = unescaped(toView(source));
   const found: Found[] = [];
-  for (const { bytes, toFound } of [...fromBase64(plain, source, least), ...fromHex(withoutPrefixes(plain), least), ...fromDump(plain, least)])
+  for (const { bytes, toFound } of [
+    ...fromBase64(plain, source, least),
+    ...fromHex(withoutPrefixes(plain), least),
+    ...fromDump(plain, least),
+  ])
     for (const { from, to, secret } of findIn(toView(bytes), sought, true)) found.push(toFound(from, to, secret.mark));
   return found.length === 0 ? text : replaceFound(source, found).toString();
 }

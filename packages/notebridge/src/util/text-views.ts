@@ -29,7 +29,9 @@ export function replaceFound(source: Buffer, found: readonly Found[]): Buffer {
 
 const [backslash, percent, space] = [0x5c, 0x25, 0x20];
 /** After a backslash, what JSON writes for. */
-const shortEscapes = new Map([...'n\nr\rt\tb\bf\f'.matchAll(/(.)([^])/g)].map(([, letter = '', meant = '']) => [byteOf(letter), byteOf(meant)]));
+const shortEscapes = new Map(
+  [...'n\nr\rt\tb\bf\f'.matchAll(/(.)([^])/g)].map(([, letter = '', meant = '']) => [byteOf(letter), byteOf(meant)]),
+);
 
 /** What JSON (at any depth) and URLs have escaped. Backslashes mean nothing by themselves, a number or a letter behind them means its character. */
 export function unescaped(view: View): View {

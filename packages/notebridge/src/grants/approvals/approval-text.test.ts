@@ -59,7 +59,12 @@ describe('what a person is shown', () => {
   it('has all that is sent beside the arguments, and no line for what only carries the call', { tags: ['P-641'] }, () => {
     const beside = { _meta: { progressToken: 1, confirm: true }, options: { cmd: 'rm -rf /\nFor: nobody' } };
     const text = shown({ a: 1 }, { beside });
-    const lines = ['  "a": 1', 'Sent beside the arguments:', '  "_meta": {"confirm": true}', '  "options": {"cmd": "rm -rf /\\nFor: nobody"}'];
+    const lines = [
+      '  "a": 1',
+      'Sent beside the arguments:',
+      '  "_meta": {"confirm": true}',
+      '  "options": {"cmd": "rm -rf /\\nFor: nobody"}',
+    ];
     expect(text).toContain(`Arguments:\n${lines.join('\n')}\nFor: `);
     expect(shown({ a: 1 }, { beside: { _meta: { progressToken: 1 } } })).toBe(shown({ a: 1 }));
     const { whole } = showCall({ server: 'shop', tool: 'plain' }, optionsOf({}, { beside: { long: 'x'.repeat(9000) } }));
