@@ -1,5 +1,5 @@
 import { findIn, type SoughtSecret } from './sought-secrets.js';
-import { type Found, replaceFound, sifted, tableOf, toView, unescaped, type View } from './text-views.js';
+import { type FoundPart, replaceFound, sifted, tableOf, toView, unescaped, type View } from './text-views.js';
 
 const inBase64 = tableOf(/[\w+/-]/);
 const inHex = tableOf(/[\da-f]/i);
@@ -12,7 +12,7 @@ const dumpLine =
 /** Bytes that were encoded, and how a part of them is replaced in what encodes them. */
 interface Decoded {
   bytes: Buffer;
-  toFound: (from: number, to: number, mark: string) => Found;
+  toFound: (from: number, to: number, mark: string) => FoundPart;
 }
 
 /**
@@ -25,7 +25,7 @@ export function hideEncoded(text: string, sought: readonly SoughtSecret[]): stri
   if (text.length < base64Length(least)) return text;
   const source = Buffer.from(text);
   const plain = unescaped(toView(source));
-  const found: Found[] = [];
+  const found: FoundPart[] = [];
   for (const { bytes, toFound } of [
     ...fromBase64(plain, source, least),
     ...fromHex(withoutPrefixes(plain), least),
@@ -69,7 +69,7 @@ function* fromHex(plain: View, least: number): Iterable<Decoded> {
   const { bytes: packed, range } = sifted(plain, inHex);
   if (packed.length < least * 2) return;
   for (let offset = 0; offset < 2; offset++) {
-    const toFound = (from: number, to: number, mark: string): Found => {
+    const toFound = (from: number, to: number, mark: string): FoundPart => {
       const [begin, end] = range(offset + from * 2, offset + to * 2);
       return { from: begin, to: end, mark: Buffer.from(Buffer.from(mark).toString('hex')) };
     };
@@ -91,7 +91,10 @@ function* fromDump(plain: View, least: number): Iterable<Decoded> {
   const parts = lines.map(({ 1: marked, 2: bare = '' }) => Buffer.from((marked ?? bare).replaceAll(/\s/g, ''), 'hex'));
   const ends: number[] = [];
   let total = 0;
-  for (const { length } of parts) ends.push((total += length));
+  for (const { length } of parts) {
+    total += length;
+    ends.push(total);
+  }
   const lineOf = (at: number): RegExpExecArray => {
     let [low, high] = [0, ends.length - 1];
     while (low < high) {

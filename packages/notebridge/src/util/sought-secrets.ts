@@ -1,4 +1,4 @@
-import { type Found, folded, replaceFound, toView, unescaped, type View } from './text-views.js';
+import { type FoundPart, folded, replaceFound, toView, unescaped, type View } from './text-views.js';
 
 /** A text that says less than this would be found everywhere. Bytes. */
 const shortestSecret = 6;
@@ -38,7 +38,11 @@ export function hideSpelled(text: string, sought: readonly SoughtSecret[]): stri
 
 /** Bytes with a mark in place of each secret, also in UTF-16. */
 export function hideInBytes(bytes: Buffer, sought: readonly SoughtSecret[]): Buffer {
-  const found: Found[] = findIn(toView(bytes), sought, true).map(({ from, to, secret }) => ({ from, to, mark: Buffer.from(secret.mark) }));
+  const found: FoundPart[] = findIn(toView(bytes), sought, true).map(({ from, to, secret }) => ({
+    from,
+    to,
+    mark: Buffer.from(secret.mark),
+  }));
   return found.length === 0 ? bytes : replaceFound(bytes, found);
 }
 

@@ -6,7 +6,7 @@ export interface View {
 }
 
 /** Something to put in the place of a part of a text. */
-export interface Found {
+export interface FoundPart {
   from: number;
   to: number;
   mark: Buffer;
@@ -17,7 +17,7 @@ export function toView(bytes: Buffer): View {
 }
 
 /** The bytes with a mark in place of each part that was found; of two that overlap the first counts. */
-export function replaceFound(source: Buffer, found: readonly Found[]): Buffer {
+export function replaceFound(source: Buffer, found: readonly FoundPart[]): Buffer {
   const pieces: Buffer[] = [];
   let done = 0;
   for (const { from, to, mark } of [...found].sort((one, other) => one.from - other.from)) {
