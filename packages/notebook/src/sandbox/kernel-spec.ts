@@ -60,6 +60,7 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
     programs: true,
     mounts,
     hidden: outermost([
+      ...(places.hidden ?? []),
       ...findHiddenPlaces([...mounts.map(({ path }) => path), ...shown], ours),
       ...findFileDoors(mounts.map(({ path }) => path)),
     ]),

@@ -17,6 +17,8 @@ export interface PythonPlaces {
   own: string[];
   /** Where it looks for modules besides: projects that were installed to be edited. */
   others: string[];
+  /** Folders in those that are not its own: never visible. Left out: none. */
+  hidden?: string[];
   /** The program itself, which may have been asked for by a script of a version manager. */
   executable: string;
   /** The environment's own folder, where `bin` is. */

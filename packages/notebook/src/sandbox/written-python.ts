@@ -4,6 +4,7 @@ import { findWritten, isWithin } from '@notebridge/kit/find-written';
 import { readEnvironment } from '../kernels/environment.js';
 import { findLinks } from './program-links.js';
 import type { PythonPlaces } from './python-places.js';
+import { findSystemFiles } from './system-files.js';
 import { writtenFolderOf } from './written-folders.js';
 
 /**
@@ -27,8 +28,9 @@ export function findWrittenPlaces(python: string, folder: string): PythonPlaces 
   const home = readEnvironment(real)?.home;
   const links = findLinks(executable).filter((path) => writtenFolderOf(path) === undefined);
   const bases = [...links, ...(home === undefined ? [] : [dirname(home)])].flatMap((path) => [path, toRealPath(path) ?? path]);
-  const ofBases = [...new Set(bases)].filter(isInstallation).flatMap((base) => ['bin', 'lib'].map((name) => join(base, name)));
-  return { executable, prefix: real, own: [real, ...ofBases.filter((path) => existsSync(path))], others: [] };
+  const installations = [...new Set(bases)].filter(isInstallation).map(placesOfInstallation);
+  const own = [real, ...installations.flatMap(({ shown }) => shown)];
+  return { executable, prefix: real, own, others: [], hidden: installations.flatMap(({ hidden }) => hidden) };
 }
 
 /** As `writtenFolderOf`, of what an interpreter is made of: also the library that its environment names. `given`: a folder that code will have. */
@@ -47,8 +49,33 @@ function toEnvironmentFolder(python: string): string | undefined {
 /** A Python with its own library, and no environment: of another project it would show what is in it. */
 function isInstallation(prefix: string): boolean {
   if (writtenFolderOf(prefix) !== undefined || existsSync(join(prefix, 'pyvenv.cfg'))) return false;
+  return librariesOf(prefix).length > 0;
+}
+
+function librariesOf(prefix: string): string[] {
   const libraries = namesIn(join(prefix, 'lib')).filter((name) => /^(python|pypy)3(\.\d+)?$/.test(name));
-  return libraries.some((name) => isPlainFile(join(prefix, 'lib', name, 'os.py')));
+  return libraries.map((name) => join(prefix, 'lib', name)).filter((library) => isPlainFile(join(library, 'os.py')));
+}
+
+/**
+ * What the interpreter itself needs of the folder that it was installed in: that may be an environment of another project, or hold more than a
+ * Python (`~/.local`, the home folder). Its packages are what somebody has installed there.
+ */
+function placesOfInstallation(prefix: string): { shown: string[]; hidden: string[] } {
+  const [programs, libraries] = [join(prefix, 'bin'), join(prefix, 'lib')];
+  // Of the system's every sandbox is shown all.
+  const isOfSystem = findSystemFiles().some((path) => isWithin(libraries, path));
+  if (isOfSystem) return { shown: [programs, libraries].filter((path) => existsSync(path)), hidden: [] };
+  const own = librariesOf(prefix);
+  const interpreters = namesIn(programs).filter((name) => /^(python|pypy)(3(\.\d+)?t?)?$/.test(name));
+  const shared = namesIn(libraries).filter((name) => /^lib[\w.+-]+\.(so|dylib)(\.[\d.]+)?$/.test(name));
+  const files = [...interpreters.map((name) => join(programs, name)), ...shared.map((name) => join(libraries, name))];
+  const packages = own.flatMap((library) => ['site-packages', 'dist-packages'].map((name) => join(library, name)));
+  return { shown: [...own, ...files.filter((path) => isPlainFile(toRealPath(path) ?? path))], hidden: packages.filter(isFolder) };
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function isPlainFile(path: string): boolean {

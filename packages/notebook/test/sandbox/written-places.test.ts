@@ -308,4 +308,23 @@ describe('of what code may have written', () => {
     expect(executable).toBe(python);
     expect(own).toEqual([inGiven('.venv'), '/usr/bin', '/usr/lib']);
   });
+
+  test.each(['an environment of another project', 'the folder of the user’s own programs'])(
+    'of %s that it names as its Python only what runs one is shown',
+    async (what) => {
+      const prefix = join(base, what.startsWith('an') ? 'other/env' : 'home/.local');
+      const library = join(prefix, 'lib/python3.11');
+      for (const folder of ['bin', 'lib/python3.11/site-packages', 'lib/other-app', 'conda-meta'])
+        mkdirSync(join(prefix, folder), { recursive: true });
+      const files = ['bin/python3.11', 'bin/deploy', 'lib/python3.11/os.py', 'lib/libpython3.11.so.1.0', 'lib/secret.txt'];
+      for (const file of [...files, 'lib/python3.11/site-packages/private.py']) writeFileSync(join(prefix, file), '');
+      const python = environment(inGiven('.venv'), { python: join(prefix, 'bin/python3.11'), config: `home = ${join(prefix, 'bin')}` });
+      for (const files of ['ro', 'rw'] as const) {
+        const { readable, hidden } = await toKernelSpec({ python, args: [], folder: given, files });
+        const ofIt = readable.filter((path) => path.startsWith(prefix)).sort();
+        expect(ofIt).toEqual(['bin/python3.11', 'lib/libpython3.11.so.1.0', 'lib/python3.11'].map((path) => join(prefix, path)));
+        expect(hidden).toContain(join(library, 'site-packages'));
+      }
+    },
+  );
 });

@@ -120,7 +120,14 @@ async function findTool(
   return found?.find(({ name }) => name === tool);
 }
 
+/** The tools as they are now: what holds of one by its old definition says nothing of a new one. Undefined if they cannot be known just now. */
 async function toolsOf(name: string, context: CallContext, servers: ConfigServers | undefined): Promise<readonly Tool[] | undefined> {
   const server = servers?.get(name);
-  return server?.knownTools ?? server?.listTools(context);
+  const isKnown = server?.knownTools !== undefined;
+  // The program that a call starts may have others than the one before.
+  if (isKnown && server.status !== 'running') await server.start?.();
+  return server?.listTools(context).catch((error: unknown) => {
+    if (isKnown) return undefined;
+    throw error;
+  });
 }

@@ -4,6 +4,7 @@ import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import type { NotebridgeOptions } from '../assembly/options.js';
 import { BridgeError } from '../core/errors.js';
 import type { ClosableLogger } from '../core/logger.js';
+import { assertKeptOutside } from '../processes/written-rule.js';
 import { createFileLogger } from '../state/file-logger.js';
 import type { Redacting } from '../util/redactor.js';
 import type { HubCommandOptions } from './command-options.js';
@@ -61,6 +62,7 @@ export function assertFolder(file: string | undefined, option: string, { isTTY }
 }
 
 function createCommandLog(command: string, { logDir, logLevel }: HubCommandOptions, redactor: Redacting): ClosableLogger {
+  assertKeptOutside(logDir, '--log-dir');
   return createFileLogger({
     dir: logDir,
     name: `${new Date().toISOString().replaceAll(':', '-')}-${command}-${process.pid}`,

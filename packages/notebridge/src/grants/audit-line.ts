@@ -1,9 +1,8 @@
 import { printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject } from '@notebridge/kit/json';
 import type { CallContext, Caller } from '../core/call-context.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { roughSizeOf } from '../rpc/rough-size.js';
-import { redactMembers } from '../util/redact-members.js';
+import { redactValue } from '../util/redact-members.js';
 import type { Redactor } from '../util/redactor.js';
 import { toArgumentHash } from './argument-hash.js';
 
@@ -167,23 +166,11 @@ function isPlain(name: string): boolean {
 /** What cannot be printed must not keep the line from being written. */
 function argumentsField(args: unknown, redactor: AuditLineOptions['redactor']): string {
   try {
-    return `,"arguments":${printJson(withoutSecrets(args, redactor))}`;
+    return `,"arguments":${printJson(redactValue(args, (text) => redactor.redact(text)))}`;
   } catch (error) {
     if (error instanceof RangeError) return ',"arguments_left_out":"nested too deeply"';
     throw error;
   }
-}
-
-/** Text by text: printed as JSON, a secret with a line break in it would no longer be found. */
-function withoutSecrets(value: unknown, redactor: AuditLineOptions['redactor']): unknown {
-  if (typeof value === 'string') return redactor.redact(value);
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, redactor));
-  if (!isJsonObject(value)) return value;
-  return redactMembers(
-    value,
-    (name) => redactor.redact(name),
-    (member) => withoutSecrets(member, redactor),
-  );
 }
 
 function sizeField(direction: 'in' | 'out', value: unknown): string {

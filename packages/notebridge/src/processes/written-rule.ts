@@ -1,5 +1,7 @@
 import { delimiter, isAbsolute, sep } from 'node:path';
 import { findWritten, type KnownFolder } from '@notebridge/kit/find-written';
+import { BridgeError } from '../core/errors.js';
+import { quote } from '../util/quote.js';
 
 const records = new Map<string, () => readonly (string | KnownFolder)[]>();
 
@@ -17,6 +19,18 @@ export function writtenBy(path: string): string | undefined {
     path,
     [...records.values()].flatMap((read) => read()),
   );
+}
+
+/**
+ * For what is written by its path again and again: where code could put a link in its way it would go elsewhere. `what`: what is kept there.
+ *
+ * @throws BridgeError `bad_usage`.
+ */
+export function assertKeptOutside(path: string, what: string): void {
+  const folder = writtenBy(path);
+  if (folder === undefined) return;
+  const why = `cannot be ${quote(path)}: code in a sandbox may write to ${quote(folder)}, and could have it lead elsewhere.`;
+  throw new BridgeError('bad_usage', `${what} ${why} ${adviceOnWritten(folder)}`, { data: { path, folder } });
 }
 
 /** A list of folders in which programs are looked for, without those where code could put one. `cwd`: what relative ones are of. */

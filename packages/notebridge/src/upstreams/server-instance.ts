@@ -135,7 +135,7 @@ export class ServerInstance {
     if (this.#isClosed) return;
     if (this.#status === 'failed') this.#policy.reset();
     if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
-    if (this.#status === 'starting') await this.ready().catch(() => {});
+    if (this.#status === 'starting' || this.#status === 'restarting') await this.ready().catch(() => {});
   }
 
   /** Ends it and its whole tree; calls under way fail. It may be started again. Stopping twice is harmless. */

@@ -45,7 +45,9 @@ export class UpstreamTools {
   #list: readonly Tool[] | undefined;
   #fetching: Promise<FetchedList> | undefined;
   #leftOut: readonly LeftOutEntry[] = [];
-  #isStale = false;
+  /** How often it was said, or may be, that the list has changed; and how often when the reading began that is shown. */
+  #changed = 0;
+  #shownSince = 0;
   #cache: CacheHints | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
 
@@ -74,7 +76,11 @@ export class UpstreamTools {
     return { ...this.#cache, ttlMs: Math.max(0, this.#cache.ttlMs - ageMs) };
   }
 
-  /** The list as it is now. Rejects with `upstream_unavailable` or `cancelled`. */
+  get #isStale(): boolean {
+    return this.#shownSince < this.#changed;
+  }
+
+  /** The list as it is now: not one from before the last change. Rejects with `upstream_unavailable` or `cancelled`. */
   async list(context?: CallContext): Promise<readonly Tool[]> {
     if (this.#list === undefined || this.#isStale) await this.#fetch(context);
     return this.#list ?? [];
@@ -96,12 +102,13 @@ export class UpstreamTools {
 
   /** Reads the list from a server that has just started; reports it if it differs from the one before. */
   refresh(session: UpstreamSession): void {
+    this.#changed++;
     this.#read(session, false).catch((error: unknown) => this.#warn(error));
   }
 
   /** The server has announced that its list changed. */
   refreshSoon(session: UpstreamSession): void {
-    this.#isStale = true;
+    this.#changed++;
     this.#changes.run('tools', () => void this.#read(session, true).catch((error: unknown) => this.#warn(error)));
   }
 
@@ -115,7 +122,7 @@ export class UpstreamTools {
 
   /** Reads the list, whatever is known of it. Rejects as `list` does. */
   async readAgain(context: CallContext): Promise<void> {
-    this.#isStale = true;
+    this.#changed++;
     await this.list(context);
   }
 
@@ -126,6 +133,8 @@ export class UpstreamTools {
       await (this.#fetching ?? this.#read(session, false));
       // A reading that failed and was overtaken shows nothing: then the later one counts.
       while (this.#list === undefined && this.#fetching !== undefined) await this.#fetching;
+      // The one under way may have begun before the list changed.
+      if (this.#isStale) await (this.#fetching ?? this.#read(session, false));
     } catch (error) {
       throw unavailable(config.name, `"${config.name}" did not list its tools: ${messageOf(error)}`, 'no', error);
     }
@@ -136,11 +145,12 @@ export class UpstreamTools {
     const server = config.name;
     const fetching = session.can('tools') ? fetchList(session, 'tools/list', { server, logger }) : Promise.resolve(nothing);
     this.#fetching = fetching;
-    this.#isStale = false;
+    const since = this.#changed;
     try {
       const { items, leftOut, changed, cache } = await fetching;
       // A later reading counts, whichever ends first; until there is one, an overtaken one is better than none.
       if (this.#fetching !== fetching && this.#all !== undefined) return;
+      this.#shownSince = since;
       this.#cache = cache;
       this.#fetchedAt = performance.now();
       const { tools, misdeclared } = this.#callable(session, items as readonly Tool[]);
@@ -149,9 +159,6 @@ export class UpstreamTools {
       const isNew = this.#all === undefined || !isSameList(tools, this.#all);
       this.#show(tools);
       if (isNew || isChanged) onChange();
-    } catch (error) {
-      if (this.#fetching === fetching) this.#isStale = true;
-      throw error;
     } finally {
       if (this.#fetching === fetching) this.#fetching = undefined;
     }

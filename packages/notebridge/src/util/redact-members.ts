@@ -1,4 +1,4 @@
-import { type JsonObject, setMember } from '@notebridge/kit/json';
+import { ExactNumber, isJsonObject, type JsonObject, setMember } from '@notebridge/kit/json';
 
 /** A copy of an object with its names and values redacted. No member hides another: names that have become the same are numbered. */
 export function redactMembers(
@@ -22,4 +22,31 @@ export function distinctNames(): (name: string) => string {
     taken.set(name, count).set(shown, taken.get(shown) ?? 0);
     return shown;
   };
+}
+
+/** A copy with every text and number redacted, one by one: printed as JSON, a secret with a line break in it would no longer be found. */
+export function redactValue(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number' || value instanceof ExactNumber) return redactNumber(value, redact);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
+  return isJsonObject(value) ? redactMembers(value, redact, (member) => redactValue(member, redact)) : value;
+}
+
+/** A number, or a mark where its digits are a secret: however it is written, as `12.0` or `1.2e1`. */
+export function redactNumber(value: number | ExactNumber, redact: (text: string) => string): unknown {
+  for (const text of [String(value), digitsOf(String(value))]) {
+    const hidden = redact(text);
+    if (hidden !== text) return hidden;
+  }
+  return value;
+}
+
+/** More digits than this are no secret that somebody wrote as one. */
+const mostDigits = 400;
+
+/** The digits before its decimal point, without an exponent. */
+function digitsOf(number: string): string {
+  const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
+  const length = whole.length + Number(exponent);
+  return length > 0 && length <= mostDigits ? (whole + fraction).padEnd(length, '0').slice(0, length) : '';
 }

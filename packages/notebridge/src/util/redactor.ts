@@ -1,6 +1,6 @@
-import { encodedPartsOf, holdsEncoded, redactEncoded } from './encoded-secrets.js';
-import { hideMeanings, mayHoldOddSpellings, meaningsOf, type SoughtMeaning } from './odd-spellings.js';
+import { hideEncoded } from './encoded-secrets.js';
 import { canBeHidden, isPlainWord, type Secret } from './secrets.js';
+import { hideInBytes, hideSpelled, mayBeSpelledOddly, type SoughtSecret, toSought } from './sought-secrets.js';
 
 /** What takes secrets out of a text. */
 export interface Redacting {
@@ -77,6 +77,11 @@ export class Redactor implements Redacting {
     return this.#current.redactDeeply(text);
   }
 
+  /** Bytes of any kind without secrets, also in UTF-16. */
+  redactBytes(bytes: Buffer): Buffer {
+    return this.#current.redactBytes(bytes);
+  }
+
   redactOurs(text: string): string {
     return this.#current.redactOurs(text);
   }
@@ -93,8 +98,7 @@ export class Redactor implements Redacting {
 class Hider {
   readonly #marks: ReadonlyMap<string, string>;
   #spellings: (readonly [spelling: string, mark: string, isPlain: boolean])[] | undefined;
-  #encoded: string[] | undefined;
-  #meanings: (SoughtMeaning & { isPlain: boolean })[] | undefined;
+  #sought: { all: SoughtSecret[]; ofNoPlainWord: SoughtSecret[] } | undefined;
 
   constructor(marks: ReadonlyMap<string, string>) {
     this.#marks = marks;
@@ -109,11 +113,11 @@ class Hider {
   }
 
   redactDeeply(text: string): string {
-    const redacted = this.redact(text);
-    this.#encoded ??= [...this.#marks.keys()].flatMap(encodedPartsOf);
-    const parts = this.#encoded;
-    if (!holdsEncoded(redacted, parts)) return redacted;
-    return redactEncoded(redacted, { parts, redact: (decoded) => this.redact(decoded), mark: redactedMark });
+    return hideEncoded(this.redact(text), this.#soughtOnes.all);
+  }
+
+  redactBytes(bytes: Buffer): Buffer {
+    return hideInBytes(bytes, this.#soughtOnes.all);
   }
 
   #hide(text: string, withPlain: boolean): string {
@@ -122,11 +126,22 @@ class Hider {
     for (const [spelling, mark, isPlain] of this.#spellings)
       if (withPlain || !isPlain) redacted = redacted.replaceAll(spelling, () => mark);
     // Spelled otherwise than by the printers of JSON and URLs that are usual.
-    if (!mayHoldOddSpellings(redacted)) return redacted;
-    this.#meanings ??= [...this.#marks].flatMap(([secret, mark]) =>
-      meaningsOf(secret).map((bytes) => ({ bytes, mark, isPlain: isPlainWord(secret) })),
-    );
-    return hideMeanings(redacted, withPlain ? this.#meanings : this.#meanings.filter(({ isPlain }) => !isPlain));
+    if (!mayBeSpelledOddly(redacted)) return redacted;
+    const { all, ofNoPlainWord } = this.#soughtOnes;
+    return hideSpelled(redacted, withPlain ? all : ofNoPlainWord);
+  }
+
+  get #soughtOnes() {
+    if (this.#sought !== undefined) return this.#sought;
+    const all: SoughtSecret[] = [];
+    const ofNoPlainWord: SoughtSecret[] = [];
+    for (const [secret, mark] of this.#marks) {
+      const one = toSought(secret, mark);
+      all.push(one);
+      if (!isPlainWord(secret)) ofNoPlainWord.push(one);
+    }
+    this.#sought = { all, ofNoPlainWord };
+    return this.#sought;
   }
 
   /** Longest first: one that holds another would otherwise leave its tail behind. */

@@ -34,3 +34,31 @@ it.each(['legacy', 'modern'] as const)(
   },
   slow,
 );
+
+it(
+  'a yes for the session does not outlast the definition: a call at once after the list has changed, or the program was started anew, is asked about',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'notebridge-attacked-'));
+    const args = [fixtureServer('approvals.mjs'), join(folder, 'calls'), 'redefines'];
+    try {
+      const servers = { shop: { command: process.execPath, args } };
+      await using hub = await ServedHub.start({ servers, notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
+      const agent = await openAtHub(hub, { era: 'legacy', answer: () => ({ action: 'accept', content: { decision: 'session' } }) });
+      try {
+        const calls = { 'the same': {}, redefined: {}, restarted: { ends: true } };
+        const asked = [];
+        for (const [how, toRead] of Object.entries(calls)) {
+          if (how !== 'the same') await agent.call('shop__read', toRead).catch(() => undefined);
+          for (const n of [1, 2]) await agent.call('shop__add', { n });
+          asked.push(agent.asked.length);
+        }
+        expect(asked).toEqual([1, 2, 3]);
+      } finally {
+        await agent.close();
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  slow,
+);

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -7,6 +6,8 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import { writtenBy } from '../../processes/written-rule.js';
+import { writeOutput } from '../../state/output-file.js';
 import { asTyped } from '../own-command.js';
 import { createProgressLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
@@ -119,10 +120,10 @@ function toOutput(stream: { isTTY?: boolean | undefined }, text: string): string
 async function save(answer: ToolCallResponse, path: string): Promise<void> {
   const { text, attachments } = showResult(answer);
   try {
-    if (attachments.length === 0) await writeFile(path, text);
+    if (attachments.length === 0) await writeOutput(path, text, writtenBy);
     for (const [index, { bytes, description }] of attachments.entries()) {
       const file = index === 0 ? path : numbered(path, index + 1);
-      await writeFile(file, bytes);
+      await writeOutput(file, bytes, writtenBy);
       process.stderr.write(`Saved ${file} (${withoutControls(description)}).\n`);
     }
   } catch (error) {

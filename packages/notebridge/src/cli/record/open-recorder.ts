@@ -1,5 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
+import { assertKeptOutside } from '../../processes/written-rule.js';
 import { type RecordedProbe, toProbe } from '../../recording/recorded-probe.js';
 import { Recorder } from '../../recording/recorder.js';
 import { GrowingFile } from '../../state/growing-file.js';
@@ -28,6 +29,7 @@ export function sayRecorded({ summary }: Recorder): void {
 /** How the recorder of a command is made, when its redactor and log are there. Throws `bad_usage` or `write_failed`. */
 export function openRecorder({ file, maxBytes, force, secretVariables = [] }: RecordTo): (redactor: Redactor, logger: Logger) => Recorder {
   return (redactor, logger) => {
+    assertKeptOutside(file, 'The recording');
     const { env } = process;
     const named = secretVariables.map((name) => ({ name, value: env[name] ?? '' })).filter(({ value }) => canBeHidden(value));
     redactor.replace('environment', [...secretsOfEnvironment(env), ...named]);

@@ -3,6 +3,7 @@ import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import type { CallFilter, RecentCalls } from '../../recent/recent-calls.js';
 import type { SeenCall, SeenValue } from '../../recent/seen-call.js';
+import { redactValue } from '../../util/redact-members.js';
 import type { Redacting } from '../../util/redactor.js';
 
 const usualLimit = 100;
@@ -45,9 +46,15 @@ export function printCall(call: SeenCall, redactor: Redacting): string {
   return `${described},${part('arguments', call.args)},${part('result', call.result)},"error":${redactor.redactOurs(printMessage(call.error ?? null))}}`;
 }
 
-/** A secret may hold what JSON has to escape; its spelling inside JSON is known as well. */
+/** What is nested too deeply to be gone through is redacted as the text that it is printed as. */
 function printKept({ value }: SeenValue, redactor: Redacting): string {
-  return value === undefined ? 'null' : redactor.redact(printMessage(value));
+  if (value === undefined) return 'null';
+  try {
+    return printMessage(redactValue(value, (text) => redactor.redact(text)));
+  } catch (error) {
+    if (error instanceof RangeError) return redactor.redact(printMessage(value));
+    throw error;
+  }
 }
 
 /** The calls that a query means, the newest first. @throws BridgeError `bad_params`. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/kit/json';
 import type { Question } from '../../core/questions.js';
 import type { ShownCall } from './approval-text.js';
 import type { Decision } from './pending-approvals.js';
@@ -27,9 +27,9 @@ export function toApprovalQuestion({ message }: ShownCall): Question {
   };
 }
 
-/** What the person decided. Only `accept` approves; whatever the form cannot have given does not. */
+/** What the person decided. Only an `accept` that says what for approves: one without a decision, as a host sends that shows no forms, does not. */
 export function toDecision(answer: unknown): Decision {
   if (!isJsonObject(answer) || answer.action !== 'accept') return 'deny';
-  const { decision = 'once' } = isJsonObject(answer.content) ? answer.content : ({} as JsonObject);
+  const decision = isJsonObject(answer.content) ? answer.content.decision : undefined;
   return decision === 'once' || decision === 'session' ? decision : 'deny';
 }

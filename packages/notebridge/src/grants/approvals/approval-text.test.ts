@@ -1,13 +1,15 @@
 // @module-tag P-426
 
 import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
 import { parseConfig } from '../../config/parse-config.js';
 import type { RequestContextOptions } from '../../core/request-context.js';
 import { secretsOfServer } from '../../upstreams/server-secrets.js';
 import { Redactor } from '../../util/redactor.js';
-import { showCall, toExactText } from './approval-text.js';
+import { showCall } from './approval-text.js';
+import { toReadableCall } from './readable-call.js';
 
 const redactor = new Redactor();
 redactor.add('hunter2-secret');
@@ -18,15 +20,15 @@ const caller: RequestContextOptions['caller'] = {
   clientInfo: { name: 'a\u202e\u001b[2Jgent' },
 };
 
-type Options = Partial<RequestContextOptions> & { label?: string; tool?: string; redactor?: Redactor };
+type Options = Partial<RequestContextOptions> & { label?: string; tool?: string; redactor?: Redactor; beside?: JsonObject };
 
 function shown(args: unknown, options: Options = {}): string {
   return showCall({ server: 'shop', tool: options.tool ?? 'plain' }, optionsOf(args, options)).message;
 }
 
-function optionsOf(args: unknown, { label, tool: _, redactor: own = redactor, ...more }: Options = {}) {
+function optionsOf(args: unknown, { label, tool: _, redactor: own = redactor, beside = {}, ...more }: Options = {}) {
   const context = createContext('tools/call', {}, { caller, ...more });
-  return { args, exact: toExactText(args), context, label, redactor: own };
+  return { ...toReadableCall({ arguments: args, ...beside }, false), context, label, redactor: own };
 }
 
 function nested(depth: number): unknown {
@@ -52,6 +54,21 @@ describe('what a person is shown', () => {
     const heads = text.split('\n').map((line) => line.split(':', 1)[0]);
     expect(heads).toEqual(['Notebridge asks', 'Server', 'Tool', 'Arguments', '  "a"', '  "b\\nTool', 'For']);
     expect(text).toContain('Server: "shop"');
+  });
+
+  it('has all that is sent beside the arguments, and no line for what only carries the call', { tags: ['P-641'] }, () => {
+    const beside = { _meta: { progressToken: 1, confirm: true }, options: { cmd: 'rm -rf /\nFor: nobody' } };
+    const text = shown({ a: 1 }, { beside });
+    const lines = [
+      '  "a": 1',
+      'Sent beside the arguments:',
+      '  "_meta": {"confirm": true}',
+      '  "options": {"cmd": "rm -rf /\\nFor: nobody"}',
+    ];
+    expect(text).toContain(`Arguments:\n${lines.join('\n')}\nFor: `);
+    expect(shown({ a: 1 }, { beside: { _meta: { progressToken: 1 } } })).toBe(shown({ a: 1 }));
+    const { whole } = showCall({ server: 'shop', tool: 'plain' }, optionsOf({}, { beside: { long: 'x'.repeat(9000) } }));
+    expect(whole()).toBe(`  none\nSent beside the arguments:\n  "long": "${'x'.repeat(9000)}"`);
   });
 
   it('is bounded, and says so with a digest', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
+import { printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -17,9 +17,10 @@ import type { ApprovedBy } from '../audit-line.js';
 import { notebookServer } from '../guarded-methods.js';
 import type { ApprovalPolicy } from './approval-policy.js';
 import { toApprovalQuestion, toDecision } from './approval-question.js';
-import { type ShownCall, showCall, toExactText } from './approval-text.js';
+import { type ShownCall, showCall } from './approval-text.js';
 import { type AskedCallOf, AskedStates } from './asked-states.js';
 import type { ApprovalOutcome, PendingApprovals } from './pending-approvals.js';
+import { toReadableCall, toSentCall } from './readable-call.js';
 import { SessionApprovals } from './session-approvals.js';
 import type { WhoWaits } from './waiting-places.js';
 
@@ -102,9 +103,8 @@ export class Approvals {
 
   async #ask(context: MiddlewareContext, address: ToolAddress, tool: Tool | undefined): Promise<Approved | StillAsked> {
     const { message } = context;
-    const exact = toExactText(message.arguments);
     const who = whoCalls(context);
-    const call: AskedCallOf = { address, exact, who, context };
+    const call: AskedCallOf = { address, who, context, ...toReadableCall(message, callsAgain(context)) };
     // A yes for the session is for what the person knew: another command or definition under the same name is asked about anew.
     const what = [this.#options.policy().entryOf(address.server), digestOf(tool)];
     const key = JSON.stringify([who.principal, who.agent, address.server, address.tool === '' ? message.name : address.tool, ...what]);
@@ -133,35 +133,34 @@ export class Approvals {
         'The "requestState" was not issued for this call with these arguments, was used before, or has ended. Call anew without it.';
       throw new BridgeError('bad_params', text);
     }
-    const { requestState: _, inputResponses, ...params } = message;
+    const { inputResponses } = message;
     if (kept.kind === 'approved') {
       const inner = kept.inner === undefined ? {} : { requestState: kept.inner };
       const answers = inputResponses === undefined ? {} : { inputResponses };
-      return this.#approve(kept.by, call, { ...params, ...answers, ...inner });
+      return this.#approve(kept.by, call, { ...answers, ...inner });
     }
     const decision = toDecision(isJsonObject(inputResponses) ? inputResponses[questionKey] : undefined);
     if (decision === 'deny') throw refused(call, 'declined');
     if (decision === 'session') this.#sessions.add(kept.key);
-    return this.#approve('elicitation', call, params);
+    return this.#approve('elicitation', call);
   }
 
   /**
-   * The call that is sent is the one that was approved: with the arguments that were shown, read anew from their text, since a caller in
-   * this process could have changed them meanwhile; to the tool that was shown, whatever its name has come to stand for. What its server
-   * asks in turn comes back under a state of ours, so that the answer is known to be of an approved call.
+   * The call that is sent is the one that was approved: with what was shown, read anew from its text, since a caller in this process could
+   * have changed it meanwhile; to the tool that was shown, whatever its name has come to stand for. What its server asks in turn comes back
+   * under a state of ours, so that the answer is known to be of an approved call. `answers`: to what its server asked.
    */
-  #approve(by: ApprovedBy, call: AskedCallOf, asked = call.context.message): Approved {
-    const { address, context, exact } = call;
+  #approve(by: ApprovedBy, call: AskedCallOf, answers: JsonObject = {}): Approved {
+    const { address, context } = call;
     const isKnown = address.server !== notebookServer && address.tool !== '';
-    const message = by === 'session' || asked.arguments === undefined ? asked : { ...asked, arguments: parseJson(exact) };
-    const isSame = message === context.message && (!isKnown || context.target !== undefined);
+    const message = { ...toSentCall(context.message.name, call), ...answers };
     const keepAsked = (result: JsonObject): JsonObject =>
       isInputRequired(result)
         ? { ...result, requestState: this.#states.keep(call, { kind: 'approved', by, inner: result.requestState }) }
         : result;
     return {
       by,
-      context: isSame ? context : context.copy({ message, target: isKnown ? address : undefined }),
+      context: context.copy({ message, target: isKnown ? address : undefined }),
       toAnswer: callsAgain(context) ? keepAsked : asItIs,
     };
   }
@@ -212,13 +211,12 @@ export class Approvals {
     throw refused(call, reasonOf[outcome]);
   }
 
-  #show({ address, exact, context }: AskedCallOf): ShownCall {
+  #show({ address, exact, beside, context }: AskedCallOf): ShownCall {
     const { redactor, labelOf } = this.#options;
     const { principal } = context.caller;
     const label = principal?.kind === 'grant' ? labelOf(principal.grantId) : undefined;
-    const { name, arguments: args } = context.message;
-    const tool = address.tool === '' ? String(name) : address.tool;
-    return showCall({ server: address.server, tool }, { args, exact, context, label, redactor });
+    const tool = address.tool === '' ? String(context.message.name) : address.tool;
+    return showCall({ server: address.server, tool }, { exact, beside, context, label, redactor });
   }
 }
 

@@ -36,7 +36,7 @@ it('are those that were shown, though their caller has changed them while the pe
   const sent = await sentOf(args, () => {
     (args.keep as JsonObject).at = 2;
     args.more = 'rm -rf';
-    return { action: 'accept' };
+    return { action: 'accept', content: { decision: 'once' } };
   });
   expect(sent).toEqual({ keep: { at: 1 }, exact: new ExactNumber('12345678901234567890') });
 });

@@ -7,7 +7,14 @@ it('leaves nothing that waits behind when the hub ends, and what it has kept ope
   onTestFinished(() => void vi.useRealTimers());
   const states = new AskedStates(60_000);
   const context = createContext('tools/call', { name: 'shop__plain' });
-  const call = { address: { server: 'shop', tool: 'plain' }, exact: '{}', who: { principal: 'owner', agent: 'a' }, context };
+  const call = {
+    address: { server: 'shop', tool: 'plain' },
+    exact: '{}',
+    beside: '{}',
+    carried: {},
+    who: { principal: 'owner', agent: 'a' },
+    context,
+  };
   const [taken, left] = [states.keep(call, { kind: 'asked', key: 'k' }), states.keep(call, { kind: 'asked', key: 'k' })];
   expect(states.take(taken, call)).toEqual({ kind: 'asked', key: 'k' });
   expect(vi.getTimerCount()).toBe(1);

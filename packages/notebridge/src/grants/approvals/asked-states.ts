@@ -4,6 +4,7 @@ import type { MiddlewareContext } from '../../core/middleware.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { type BoundCall, readState, signState } from '../../questions/request-state.js';
 import type { ApprovedBy } from '../audit-line.js';
+import type { ReadableCall } from './readable-call.js';
 import { isFull, type WhoWaits } from './waiting-places.js';
 
 /** What an agent of the modern era that calls again has been asked, or was approved. */
@@ -13,10 +14,9 @@ export type Kept =
   /** It was approved, and its server asks something: `inner` is the server's own state. */
   | { kind: 'approved'; by: ApprovedBy; inner: unknown };
 
-/** One call as it is bound: of this caller, to this tool, with exactly these arguments. */
-export interface AskedCallOf {
+/** One call as it is bound: of this caller, to this tool, with exactly what it says. */
+export interface AskedCallOf extends ReadableCall {
   address: ToolAddress;
-  exact: string;
   who: WhoWaits;
   context: MiddlewareContext;
 }
@@ -58,8 +58,8 @@ export class AskedStates {
   }
 }
 
-/** Arguments as text: numbers that JavaScript cannot hold are told apart. */
-function toBound({ address: { server, tool }, exact, context }: AskedCallOf): BoundCall {
+/** What it says as text: numbers that JavaScript cannot hold are told apart. */
+function toBound({ address: { server, tool }, exact, beside, context }: AskedCallOf): BoundCall {
   const { method, message } = context;
-  return { server: `${server}\n${tool}`, method, params: { name: message.name, arguments: exact }, context };
+  return { server: `${server}\n${tool}`, method, params: { name: message.name, arguments: [exact, beside] }, context };
 }
