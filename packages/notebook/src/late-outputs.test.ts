@@ -1,4 +1,4 @@
-// @module-tag P-670
+// @module-tag P-657
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ann, bot, type OpenNotebook, openNotebook, whenBusy } from '../test/support/open-notebook.js';

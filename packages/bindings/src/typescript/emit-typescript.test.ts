@@ -66,7 +66,7 @@ describe('emitTypeScript', () => {
     expect(files.files.get('mcp/fs.d.ts')).toContain('     * Which file.\n     */\n    path: string');
   });
 
-  it('can be imported where a tool or a server is named as what an import would wait for', { tags: ['P-692'] }, async () => {
+  it('can be imported where a tool or a server is named as what an import would wait for', { tags: ['P-671'] }, async () => {
     const { files } = await emitTypeScript(
       inputOf(
         Object.fromEntries([

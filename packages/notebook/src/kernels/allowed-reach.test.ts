@@ -1,4 +1,4 @@
-// @module-tag P-705
+// @module-tag P-684
 
 import { expect, it } from 'vitest';
 import { AllowedReach } from './allowed-reach.js';

@@ -164,7 +164,7 @@ describe('outputs of a document', () => {
     ['bars of tqdm, one within the other', ['\rA 0%', '\n', '\rB 0%', '\x1b[A', '\rA 1%', '\n', '\rB 1%', '\x1b[A'], 'A 1%\nB 1%'],
     ['a backspace at the start of a line', ['a\n\bb'], 'a\nb'],
     ['a line break in the middle of a line that is rewritten', ['abc\rX\nY'], 'Xbc\nY'],
-  ])('show %s as a terminal does', { tags: ['P-671'] }, (_, chunks, text) => {
+  ])('show %s as a terminal does', { tags: ['P-658'] }, (_, chunks, text) => {
     const document = documentOf('a');
     for (const chunk of chunks) print(document, chunk);
     expect(textOf(document.get('c0').cell.outputs[0])).toBe(text);

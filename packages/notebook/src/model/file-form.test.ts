@@ -1,4 +1,4 @@
-// @module-tag P-660
+// @module-tag P-652
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

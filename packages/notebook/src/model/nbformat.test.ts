@@ -68,7 +68,7 @@ describe('parseNotebook and printNotebook, against Python', () => {
     expect(parsed.map(({ mended }) => mended)).toEqual(old.map(() => []));
   });
 
-  it('convert files of nbformat 2 and 3 as nbformat does', { tags: ['P-662'] }, async () => {
+  it('convert files of nbformat 2 and 3 as nbformat does', { tags: ['P-654'] }, async () => {
     const cells = [
       { cell_type: 'heading', level: 2, metadata: {}, source: ['A\n', 'title'] },
       { cell_type: 'markdown', metadata: {}, source: 'text' },

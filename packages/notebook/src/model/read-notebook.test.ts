@@ -1,4 +1,4 @@
-// @module-tag P-661
+// @module-tag P-653
 
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
@@ -96,7 +96,7 @@ describe('what Jupyter opens is opened, said, and kept but for what is edited', 
   });
 });
 
-describe('cells without ids', { tags: ['P-663'] }, () => {
+describe('cells without ids', { tags: ['P-655'] }, () => {
   const old = (sources: readonly string[]): Uint8Array =>
     new TextEncoder().encode(
       print({ cells: sources.map((source) => ({ ...without('id'), source })), metadata: {}, nbformat: 4, nbformat_minor: 4 }),

@@ -1,4 +1,4 @@
-// @module-tag P-671
+// @module-tag P-658
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

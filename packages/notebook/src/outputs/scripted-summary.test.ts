@@ -1,4 +1,4 @@
-// @module-tag P-682
+// @module-tag P-665
 
 import { encode } from 'gpt-tokenizer';
 import { describe, expect, it } from 'vitest';

@@ -12,7 +12,7 @@ import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
 import { startProgram } from './start-program.js';
 import { findSystemFiles, writtenFiles } from './system-files.js';
 import { watchBounds } from './watch-bounds.js';
-import { identityOf, watchMounts } from './watch-mounts.js';
+import { fileIdentityOf, watchMounts } from './watch-mounts.js';
 
 const pidTimeoutMs = 1000;
 
@@ -50,7 +50,7 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
 /** A folder may have been replaced in the moment of the start, by a link to what code was never to see. */
 function findOtherFolders(pid: number, { mounts = [] }: SandboxSpec): string[] {
   return mounts
-    .filter(({ path }) => identityOf(path) !== identityOf(`/proc/${pid}/root${path}`))
+    .filter(({ path }) => fileIdentityOf(path) !== fileIdentityOf(`/proc/${pid}/root${path}`))
     .map(({ path }) => `"${path}" is another folder in it`);
 }
 

@@ -8,10 +8,10 @@ import type { SandboxSpec } from './spec.js';
  * sandbox's first process, says in words which path was replaced or which folder was moved; undefined: none.
  */
 export function watchMounts({ mounts = [] }: SandboxSpec, bound: readonly string[]): (first: number) => string | undefined {
-  const writable = mounts.filter(({ access }) => access === 'rw').map(({ path }) => ({ path, identity: identityOf(path) }));
+  const writable = mounts.filter(({ access }) => access === 'rw').map(({ path }) => ({ path, identity: fileIdentityOf(path) }));
   if (writable.length === 0) return () => undefined;
   return (first) => {
-    const moved = writable.find(({ path, identity }) => identityOf(path) !== identity);
+    const moved = writable.find(({ path, identity }) => fileIdentityOf(path) !== identity);
     if (moved) return `"${moved.path}", to which its code may write, was moved or replaced`;
     const seen = readMountPaths(first);
     const lost = seen && bound.find((path) => !seen.has(path));
@@ -29,7 +29,7 @@ function readMountPaths(pid: number): Set<string> | undefined {
 }
 
 /** Which file or folder a path leads to. Undefined: none that can be seen. */
-export function identityOf(path: string): string | undefined {
+export function fileIdentityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path);
     return `${dev}:${ino}`;

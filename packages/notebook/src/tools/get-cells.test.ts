@@ -36,7 +36,7 @@ it.each([
   ['many cells', Array.from({ length: 2000 }, (_, index) => `x = ${index}\n${'# filler '.repeat(10)}`)],
   ['many cells without a source', Array.from({ length: 2000 }, () => '')],
   ['long ones among short ones', Array.from({ length: 60 }, (_, index) => (index % 7 === 3 ? 'long = 1\n'.repeat(5000) : `x = ${index}`))],
-])('get_cells answers in parts, each with where it goes on: %s', { tags: ['P-675'] }, async (_, sources) => {
+])('get_cells answers in parts, each with where it goes on: %s', { tags: ['P-662'] }, async (_, sources) => {
   const notebook = openNotebook(sources);
   onTestFinished(() => notebook.session.close());
   const read = async (args: object): Promise<Part> => {
@@ -63,7 +63,7 @@ it.each([
   expect(found).toHaveLength(sources.length);
 });
 
-it('get_cells answers all of a notebook that fits', { tags: ['P-675'] }, async () => {
+it('get_cells answers all of a notebook that fits', { tags: ['P-662'] }, async () => {
   const notebook = openNotebook(Array.from({ length: 80 }, (_, index) => `x = ${index}`));
   onTestFinished(() => notebook.session.close());
   const { cells, next_cell_index: next } = (await notebook.call('get_cells')).value as Part;

@@ -33,7 +33,7 @@ async function read({ call }: OpenNotebook, args: object = {}): Promise<OutputAn
 }
 
 describe('get_output', () => {
-  it('keeps the digits of numbers, as get_cells and the file do', { tags: ['P-672'] }, async () => {
+  it('keeps the digits of numbers, as get_cells and the file do', { tags: ['P-659'] }, async () => {
     const notebook = openNotebook(['x']);
     opened.push(notebook);
     const { document } = notebook.session;

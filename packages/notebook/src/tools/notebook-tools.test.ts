@@ -27,7 +27,7 @@ async function refusalOf(notebook: OpenNotebook, name: string, args: unknown) {
 beforeAll(preparePython, pythonTimeoutMs);
 
 describe('the tools', () => {
-  it('run_code adds no cell where the kernel is dead, and says what to do', { tags: ['P-674'] }, async () => {
+  it('run_code adds no cell where the kernel is dead, and says what to do', { tags: ['P-661'] }, async () => {
     const { call, session } = open(['die()']);
     await call('run_code_cell', { cellId: 'c0' });
     const { value, isError } = await call('run_code', { code: '1' });

@@ -1,4 +1,4 @@
-// @module-tag P-685
+// @module-tag P-668
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ async function changeFirst(path: string, source: string): Promise<void> {
   await store.close();
 }
 
-it('a file of nbformat 3 is written with its first change, beside a copy that replaces nothing', { tags: ['P-662'] }, async () => {
+it('a file of nbformat 3 is written with its first change, beside a copy that replaces nothing', { tags: ['P-654'] }, async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'old.ipynb');
   await writeFile(path, version3);
@@ -43,7 +43,7 @@ it('a file of nbformat 3 is written with its first change, beside a copy that re
   expect((await readdir(folder)).sort()).toEqual(['old.ipynb', 'old.v3-1.ipynb', 'old.v3.ipynb']);
 });
 
-it('cells of a file without ids keep theirs over an edit, a restart and a change by another program', { tags: ['P-663'] }, async () => {
+it('cells of a file without ids keep theirs over an edit, a restart and a change by another program', { tags: ['P-655'] }, async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'ids.ipynb');
   const cellIds = cellIdsIn(join(folder, 'state'));
@@ -65,7 +65,7 @@ it('cells of a file without ids keep theirs over an edit, a restart and a change
   expect(second.document.get(ids[1] ?? '').cell.source).toBe('B');
 });
 
-it('an edit through the file leaves every other byte as it was, and its undo all of them', { tags: ['P-660'] }, async () => {
+it('an edit through the file leaves every other byte as it was, and its undo all of them', { tags: ['P-652'] }, async () => {
   const path = join(await temporaryFolder(), 'form.ipynb');
   const code = (id: string, source: string) => ({
     cell_type: 'code',

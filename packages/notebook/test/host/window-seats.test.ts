@@ -1,4 +1,4 @@
-// @module-tag P-700
+// @module-tag P-679
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

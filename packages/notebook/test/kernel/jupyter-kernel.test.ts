@@ -11,7 +11,7 @@ describe('a kernel of Jupyter: ipykernel', { timeout: 180_000 }, () => {
   describeKernel(
     () => openJupyterHarness(),
     (get) =>
-      test('a thread, and work that a pool gets, shows what it shows in the cell that began it', { tags: ['P-670'] }, async () => {
+      test('a thread, and work that a pool gets, shows what it shows in the cell that began it', { tags: ['P-657'] }, async () => {
         const begin = (name: string, start: string) =>
           runCell(
             get(),

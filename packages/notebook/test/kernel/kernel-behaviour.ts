@@ -109,7 +109,7 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
       expect(outputs[4]).toMatchObject({ output_type: 'execute_result', metadata: { 'image/png': { width: 20 } } });
     });
 
-    test('numbers keep their digits', { tags: ['P-672'] }, async ({ skip }) => {
+    test('numbers keep their digits', { tags: ['P-659'] }, async ({ skip }) => {
       skip(harness.roundsNumbers === true, 'a page has numbers as JavaScript has them');
       const value = '{"id":1915883588174806058,"one":1.0,"tiny":1e-07,"few":[2,0.5]}';
       const show = `display({'application/json': ${value}, 'text/plain': 'x'}, raw=True, display_id='digits')`;
@@ -203,7 +203,7 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
 
   more?.(() => harness);
 
-  test('what a task shows when its cell has ended comes to that cell', { tags: ['P-670'] }, async () => {
+  test('what a task shows when its cell has ended comes to that cell', { tags: ['P-657'] }, async () => {
     const code = [
       'go, done = asyncio.Event(), asyncio.Event()',
       'async def late():',

@@ -1,4 +1,4 @@
-// @module-tag P-702
+// @module-tag P-681
 // @runs process
 
 import { expect, it } from 'vitest';

@@ -56,7 +56,7 @@ describe.each([{ files: 'ro' as const }, { files: 'none' as const }, { allowNet:
 
 test.skipIf(missing !== undefined)(
   'one that may not write says so, and a window may let it',
-  { tags: ['P-704', 'P-705'], timeout: 180_000 },
+  { tags: ['P-683', 'P-684'], timeout: 180_000 },
   async () => {
     const folder = temporaryProject();
     const started = await open({ file: join(folder, 'one.ipynb'), sandbox: 'require' });
@@ -83,7 +83,7 @@ test('a Python that a person chose is in no sandbox without these options, as in
 
 test.skipIf(missing !== undefined)(
   'one that begins in a folder that code was given to write to is in the sandbox, with the modules that it takes from there',
-  { tags: ['P-703'], timeout: 120_000 },
+  { tags: ['P-682'], timeout: 120_000 },
   async () => {
     const outside = temporaryProject();
     const folder = temporaryProject();

@@ -151,7 +151,7 @@ it('a kernel that dies while a cell runs is there again, and it is said', { time
   await worksAgain(agent);
 });
 
-it('what a thread or task shows when its cell has ended comes to that cell', { timeout, tags: ['P-670'] }, async () => {
+it('what a thread or task shows when its cell has ended comes to that cell', { timeout, tags: ['P-657'] }, async () => {
   const agent = await agentAt('late.ipynb');
   const code = `
 import asyncio
@@ -198,7 +198,7 @@ it('a kernel that a person shuts down is started again when it is asked for', { 
   expect((await agent.call('run_code', { code: '"new"' })).value).toMatchObject({ status: 'ok', execution_count: 1 });
 });
 
-it('a JupyterLab that was started again has a kernel for the notebook again', { timeout, tags: ['P-674'] }, async () => {
+it('a JupyterLab that was started again has a kernel for the notebook again', { timeout, tags: ['P-661'] }, async () => {
   const agent = await agentAt('lab-again.ipynb');
   await lab.stop();
   await lab.run();

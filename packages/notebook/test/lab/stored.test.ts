@@ -60,7 +60,7 @@ it('#96: an edit, a run and an undo are in the file when the answer comes, with 
   expect(await sourcesOf('edit.ipynb')).toEqual(['a = 1', 'b = 2']);
 });
 
-it('a file changes only where it was edited, and is what it was after an undo', { timeout, tags: ['P-664'] }, async () => {
+it('a file changes only where it was edited, and is what it was after an undo', { timeout, tags: ['P-656'] }, async () => {
   const path = join(lab.folder, 'form.ipynb');
   const { id: _, ...code } = codeCell('', 'x = 1');
   const notebook = { nbformat: 4, nbformat_minor: 2, metadata: { colab: {} }, cells: [{ ...code, source: ['é <b>'] }, code] };
@@ -78,7 +78,7 @@ it('a file changes only where it was edited, and is what it was after an undo', 
 
 it('a file of nbformat 3 is kept beside the one that takes its place; what jupytext pairs the server prints, which is said', {
   timeout,
-  tags: ['P-662', 'P-664'],
+  tags: ['P-654', 'P-656'],
 }, async () => {
   const oldCell = { cell_type: 'code', input: ['x = 1'], language: 'python', metadata: {}, outputs: [] };
   const old = JSON.stringify({ metadata: {}, nbformat: 3, nbformat_minor: 0, worksheets: [{ cells: [oldCell], metadata: {} }] });

@@ -70,7 +70,7 @@ describe('charts', () => {
 
   it('of runs are drawn without a network and a word of a person, and exported as pictures', {
     ...slow,
-    tags: ['P-680', 'P-684'],
+    tags: ['P-663', 'P-667'],
   }, async () => {
     const host = await stage.realHost({ file: undefined, scenes });
     const { page, faults } = await stage.window(host);
@@ -94,7 +94,7 @@ describe('charts', () => {
     expect(html).not.toMatch(/<script|<iframe/);
   });
 
-  it('of a file that are pages wait for a word of a person; those that are data do not', { ...slow, tags: ['P-681'] }, async () => {
+  it('of a file that are pages wait for a word of a person; those that are data do not', { ...slow, tags: ['P-664'] }, async () => {
     const host = await stage.host({
       cells: ['plotly', 'altair6', 'folium'].map((word) => ({ source: word, outputs: scenes[word]?.('') ?? [] })),
     });
@@ -128,7 +128,7 @@ describe('charts', () => {
       .toBe(1);
   });
 
-  it('come as pictures to an agent: from a window, or from one that nobody sees', { ...slow, tags: ['P-683'] }, async () => {
+  it('come as pictures to an agent: from a window, or from one that nobody sees', { ...slow, tags: ['P-666'] }, async () => {
     const seen = await stage.realHost({ file: undefined, scenes });
     await stage.window(seen);
     expect(await pictureOf(seen, 'altair6')).toMatchObject({ width: expect.any(Number), isWhole: true });

@@ -180,7 +180,7 @@ describe('the menu of the notebook', () => {
 
   it('the bar keeps the name of the agent that holds the notebook at 1280 px, however long others are', {
     ...unhurried,
-    tags: ['P-707'],
+    tags: ['P-686'],
   }, async () => {
     const holder = { id: 'a', name: 'Claude Code', since: Date.now() };
     const host = await stage.host({

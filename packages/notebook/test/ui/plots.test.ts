@@ -1,6 +1,6 @@
 // @module-tag deep
-// @module-tag P-680
-// @module-tag P-683
+// @module-tag P-663
+// @module-tag P-666
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// @module-tag P-701
+// @module-tag P-680
 
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -100,7 +100,7 @@ describe('a window whose program ends', () => {
     await kill(second);
   });
 
-  it('sends another program at its port nothing but a random number', { ...drivesBrowser, tags: ['P-700'] }, async () => {
+  it('sends another program at its port nothing but a random number', { ...drivesBrowser, tags: ['P-679'] }, async () => {
     const { open, kill } = await prepare();
     const first = await open();
     const { page } = await stage.window(first);

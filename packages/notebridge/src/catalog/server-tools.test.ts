@@ -203,7 +203,7 @@ describe('ServerTools: tools', () => {
     expect(provider.whyUnknown('good__y')).toMatchObject({ code: 'unknown_tool' });
   });
 
-  it('are not waited for longer than the timeout of a list; one that nobody has answered is an error', { tags: ['P-699'] }, async () => {
+  it('are not waited for longer than the timeout of a list; one that nobody has answered is an error', { tags: ['P-678'] }, async () => {
     const slow = odd('slow', ['x']);
     slow.lists = () => never;
     slow.answers['prompts/list'] = () => never;

@@ -23,10 +23,7 @@ import { ToolNames } from './tool-names.js';
 export interface ServerToolsOptions {
   servers: ToolServers;
   logger: Logger;
-  /**
-   * How long a list waits for servers that are starting. Many agents read the list once, so waiting beats leaving out; but they
-   * give up as well. Milliseconds, default 20 s.
-   */
+  /** How long a list waits for servers that are starting: many agents read it once, and give up as well. Milliseconds, default 20 s. */
   listWaitMs?: number | undefined;
   /** For messages: where the servers are written. Default: nowhere. */
   configFile?: string | undefined;

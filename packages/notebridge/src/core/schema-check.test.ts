@@ -73,7 +73,7 @@ describe('a schema that is held to be plain without asking', () => {
     return plain;
   };
 
-  it('is compiled by both validators of the official client', { tags: ['P-690'] }, () => {
+  it('is compiled by both validators of the official client', { tags: ['P-669'] }, () => {
     expect(check(60, 1)).toBeGreaterThan(10);
   });
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
 const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
@@ -56,7 +55,7 @@ export function createCompileCheck(): (schema: JsonObject) => boolean | Promise<
   const ask = async (schema: JsonObject): Promise<boolean> => {
     validator ??= new (await import('@modelcontextprotocol/client/validators/ajv')).AjvJsonSchemaValidator();
     // Other calls go on meanwhile.
-    await nextTurn();
+    await new Promise((resolve) => setImmediate(resolve));
     try {
       validator.getValidator(withoutFormats(schema));
       return true;

@@ -46,7 +46,7 @@ describe('a list with an odd entry', () => {
     entries.map((odd) => [method as ListMethod, JSON.stringify(odd.entry), odd] as const),
   );
 
-  it.each(cases)('of %s is taken by the official client once it is valid: %s', { tags: ['P-690'] }, async (method, _, { entry, shown }) => {
+  it.each(cases)('of %s is taken by the official client once it is valid: %s', { tags: ['P-669'] }, async (method, _, { entry, shown }) => {
     const result = await listed(method, [entry]);
     expect(result).toEqual({ [listMethods[method].items]: shown === undefined ? [] : [shown] });
     expect(isTaken(method, result)).toBe(true);
@@ -58,7 +58,7 @@ describe('a list with an odd entry', () => {
     expect(taken.map(({ entry }) => (entry as JsonObject).name)).toEqual(['input-dialect-number', 'required-inside']);
   });
 
-  it('keeps what is valid, the same objects in the same order', { tags: ['P-690'] }, async () => {
+  it('keeps what is valid, the same objects in the same order', { tags: ['P-669'] }, async () => {
     const tools = [oddTools[0]?.entry, ...validTools, null];
     const { result, leftOut, changed } = await toValidList('tools/list', { tools, nextCursor: 'x', 'x-own': 1, ttlMs: 5 });
     expect(result).toMatchObject({ nextCursor: 'x', 'x-own': 1, ttlMs: 5 });

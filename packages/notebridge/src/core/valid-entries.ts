@@ -2,7 +2,18 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { quote } from '../util/quote.js';
 import { type ListMethod, listMethods } from './list-methods.js';
 import { createCompileCheck } from './schema-check.js';
-import { anyObject, between, filledText, listOf, objectWith, oneOf, text, truth, type Validate, whole } from './valid-members.js';
+import {
+  between,
+  filledText,
+  listMember,
+  objectMember,
+  objectWith,
+  oneOfWords,
+  text,
+  truth,
+  type Validate,
+  whole,
+} from './valid-members.js';
 
 /** An entry of a list that no client is shown. */
 export interface LeftOutEntry {
@@ -24,18 +35,18 @@ export interface ValidList {
 /** An entry that nests deeper is refused by clients that check it member by member. */
 const maxDepth = 128;
 
-const icon = objectWith({ src: text, mimeType: text, sizes: listOf(text), theme: oneOf('light', 'dark') }, ['src']);
-const words: Record<string, Validate> = { title: text, description: text, icons: listOf(icon), _meta: anyObject };
+const icon = objectWith({ src: text, mimeType: text, sizes: listMember(text), theme: oneOfWords('light', 'dark') }, ['src']);
+const words: Record<string, Validate> = { title: text, description: text, icons: listMember(icon), _meta: objectMember };
 const lastModified: Validate = (value) =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
   !Number.isNaN(Date.parse(value))
     ? value
     : undefined;
-const annotations = objectWith({ audience: listOf(oneOf('user', 'assistant')), priority: between(0, 1), lastModified });
+const annotations = objectWith({ audience: listMember(oneOfWords('user', 'assistant')), priority: between(0, 1), lastModified });
 const hints = { title: text, readOnlyHint: truth, destructiveHint: truth, idempotentHint: truth, openWorldHint: truth };
 const argument = objectWith({ name: text, title: text, description: text, required: truth }, ['name']);
-const schemaMembers = { $schema: text, properties: toProperties, required: listOf(text) };
+const schemaMembers = { $schema: text, properties: toProperties, required: listMember(text) };
 
 const validators: Record<ListMethod, (entry: unknown) => JsonObject | undefined> = {
   'tools/list': objectWith(
@@ -45,11 +56,11 @@ const validators: Record<ListMethod, (entry: unknown) => JsonObject | undefined>
       inputSchema: toArgumentsSchema,
       outputSchema: objectWith(schemaMembers),
       annotations: objectWith(hints),
-      execution: objectWith({ taskSupport: oneOf('required', 'optional', 'forbidden') }),
+      execution: objectWith({ taskSupport: oneOfWords('required', 'optional', 'forbidden') }),
     },
     ['name', 'inputSchema'],
   ),
-  'prompts/list': objectWith({ ...words, name: filledText, arguments: listOf(argument) }, ['name']),
+  'prompts/list': objectWith({ ...words, name: filledText, arguments: listMember(argument) }, ['name']),
   'resources/list': objectWith({ ...words, name: text, uri: toUri, mimeType: text, size: whole, annotations }, ['name', 'uri']),
   'resources/templates/list': objectWith({ ...words, name: text, uriTemplate: filledText, mimeType: text, annotations }, [
     'name',
@@ -86,7 +97,7 @@ export function toValidEntries(method: ListMethod, listed: JsonObject): ValidLis
     else items.push(valid);
     if (typeof valid === 'object' && valid !== entry) changed++;
   }
-  const result = objectWith({ nextCursor: text, _meta: anyObject })(listed) ?? {};
+  const result = objectWith({ nextCursor: text, _meta: objectMember })(listed) ?? {};
   const isSame = leftOut.length === 0 && changed === 0;
   return { result: isSame ? result : { ...result, [key]: items }, leftOut, changed };
 }

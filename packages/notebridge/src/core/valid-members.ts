@@ -6,10 +6,10 @@ export type Validate = (value: unknown) => unknown;
 export const text: Validate = (value) => (typeof value === 'string' ? value : undefined);
 export const filledText: Validate = (value) => (value === '' ? undefined : text(value));
 export const truth: Validate = (value) => (typeof value === 'boolean' ? value : undefined);
-export const anyObject: Validate = (value) => (isJsonObject(value) ? value : undefined);
+export const objectMember: Validate = (value) => (isJsonObject(value) ? value : undefined);
 export const whole: Validate = (value) => (isNumber(value) && Number.isInteger(Number(value)) ? value : undefined);
 
-export function oneOf(...values: readonly string[]): Validate {
+export function oneOfWords(...values: readonly string[]): Validate {
   return (value) => (values.includes(value as string) ? value : undefined);
 }
 
@@ -18,7 +18,7 @@ export function between(least: number, most: number): Validate {
 }
 
 /** A list without its faulty items. */
-export function listOf(validate: Validate): Validate {
+export function listMember(validate: Validate): Validate {
   return (value) => {
     if (!Array.isArray(value)) return undefined;
     const items = value.map(validate);

@@ -5,8 +5,8 @@ import type { LogLevels } from '../core/log-levels.js';
 import { isInputRequired, mayAskIn } from '../core/questions.js';
 import type { FollowedCall, OutgoingCall } from '../core/telemetry.js';
 import type { AskedCalls, SentCall } from '../questions/asked-calls.js';
+import { CallTurns } from '../questions/call-turns.js';
 import type { ShownUrls } from '../questions/shown-urls.js';
-import { Turns } from '../questions/turns.js';
 import { envelopeKeys } from '../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { WaitQueue } from '../rpc/wait-queue.js';
@@ -73,7 +73,7 @@ export class ServerCalls {
   readonly #name: string;
   readonly #asked: AskedCalls | undefined;
   readonly #line = new WaitQueue<void>();
-  readonly #turns = new Turns();
+  readonly #turns = new CallTurns();
   readonly #stalls: Stalls | undefined;
   /** Calls that wait, by whose they are. */
   readonly #waitingOf = new Map<string, number>();

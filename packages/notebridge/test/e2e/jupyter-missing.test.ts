@@ -1,4 +1,4 @@
-// @module-tag P-706
+// @module-tag P-685
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

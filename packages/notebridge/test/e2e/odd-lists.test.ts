@@ -1,4 +1,4 @@
-// @module-tag P-690
+// @module-tag P-669
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -108,7 +108,7 @@ describe('servers with odd entries in all lists', () => {
     await client.close();
   });
 
-  it('are named in the log and by doctor, with the reasons', { tags: ['P-691'] }, async () => {
+  it('are named in the log and by doctor, with the reasons', { tags: ['P-670'] }, async () => {
     const said = hub.log().map(({ msg }) => msg);
     expect(said).toContain(
       'Of "odd" is left out: tool "input-of-text", since its input schema is of the type "string", and arguments are an object.',

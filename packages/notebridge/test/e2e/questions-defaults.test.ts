@@ -42,7 +42,7 @@ describe('a server over HTTP that asks legacy clients by requests alone, and mod
     await once(child, 'close');
   });
 
-  it('asks each agent in its own era, with no setting', { tags: ['P-693'] }, async () => {
+  it('asks each agent in its own era, with no setting', { tags: ['P-672'] }, async () => {
     const legacy = await openAtHub(hub, {
       era: 'legacy',
       answer: () => ({ action: 'accept', content: { username: 'Ada', email: 'a@b.c' } }),
@@ -61,7 +61,7 @@ describe('a server over HTTP that asks legacy clients by requests alone, and mod
 describe('the one agent of "notebridge stdio"', () => {
   it.each(['legacy', 'modern'] as const)(
     'of the %s era has all tools of a server that lists what its client can be asked',
-    { tags: ['P-694'] },
+    { tags: ['P-673'] },
     async (era) => {
       const agent = await openOnStdio({ everything }, { era });
       const listed = (await agent.tools()).flatMap((name) => (name.startsWith('everything__') ? [name.slice('everything__'.length)] : []));
@@ -74,7 +74,7 @@ describe('the one agent of "notebridge stdio"', () => {
 
   it.each(['legacy', 'modern'] as const)(
     'of the %s era is asked, in calls at once too, and code is not',
-    { tags: ['P-694'] },
+    { tags: ['P-673'] },
     async (era) => {
       const agent = await openOnStdio({ asking }, { era });
       expect(await agent.call('asking__roots')).toBe('file:///ada');
@@ -103,7 +103,7 @@ describe('a hub with agents of several kinds', () => {
     await hub[Symbol.asyncDispose]();
   });
 
-  it('lists to each the tools that its own program has for it', { tags: ['P-695'] }, async () => {
+  it('lists to each the tools that its own program has for it', { tags: ['P-674'] }, async () => {
     expect(await all.tools()).toContain('own__trigger-elicitation-request');
     expect(await none.tools()).not.toContain('own__trigger-elicitation-request');
     expect(await none.tools()).toContain('own__echo');
@@ -111,7 +111,7 @@ describe('a hub with agents of several kinds', () => {
   });
 
   it('asks by a shared legacy server in the one call that runs; with two it is refused and said, and then they run in turn', {
-    tags: ['P-696'],
+    tags: ['P-675'],
   }, async () => {
     expect(await all.call('asking__form')).toBe('accept Ada');
     // Once it has asked, calls of those who can be asked wait for each other.
@@ -125,7 +125,7 @@ describe('a hub with agents of several kinds', () => {
 });
 
 describe('what servers say of their use', () => {
-  it('reaches agents under the name of the server, and a grant only if it may use all of it', { tags: ['P-697'] }, async () => {
+  it('reaches agents under the name of the server, and a grant only if it may use all of it', { tags: ['P-676'] }, async () => {
     const hub = await ServedHub.start({ servers: { everything }, args: ['--notebook', 'none'] });
     const instructionsFor = async (token: string): Promise<string> => {
       const body = {

@@ -126,7 +126,7 @@ describe('a call of a modern agent to a server of the legacy era', () => {
 
 describe('a server of the legacy era', () => {
   it('a server that is shared asks the agent of the one call that runs, of two nobody, and then its calls take turns', {
-    tags: ['P-696'],
+    tags: ['P-675'],
   }, async () => {
     const { call } = openAsking({ questions: 'auto' });
     const { told, tell } = createSignal<JsonObject>();

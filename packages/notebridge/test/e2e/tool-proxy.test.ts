@@ -97,7 +97,7 @@ describe('a call through the tool proxy', () => {
     });
   });
 
-  it('a call that the server answers with a protocol error brings its data, if it has some', { tags: ['P-698'] }, async () => {
+  it('a call that the server answers with a protocol error brings its data, if it has some', { tags: ['P-677'] }, async () => {
     const data = { field: 'path', allowed: [1, null] };
     expect(await jsonOf(open.call('remote_error', { code: -32602, data }))).toMatchObject({ error_data: data });
     expect(await jsonOf(open.call('remote_error', { code: -32050 }))).not.toHaveProperty('error_data');
@@ -240,7 +240,7 @@ describe('health', () => {
     expect(refused).toEqual(['unknown', 'missing']);
   });
 
-  it('says no while servers start with the hub, for some time, and never again because of a server', { tags: ['P-710'] }, async () => {
+  it('says no while servers start with the hub, for some time, and never again because of a server', { tags: ['P-687'] }, async () => {
     let nowMs = 0;
     await using booting = await openToolProxy({ clock: () => nowMs, limits: { serversReadyMs: 5000 } });
     const add = (name: string, status: ServerStatus, more: object = {}) =>
@@ -260,7 +260,7 @@ describe('health', () => {
     }
   });
 
-  it('is not kept waiting by a server that a caller starts', { tags: ['P-710'] }, async () => {
+  it('is not kept waiting by a server that a caller starts', { tags: ['P-687'] }, async () => {
     await using booting = await openToolProxy({ clock: () => 0 });
     const state = { status: 'starting', since: 0, restarts: 0, inFlight: 0 } as const;
     for (const own of [{ isLazy: true }, { isPerAgent: true }])

@@ -1,4 +1,4 @@
-// @module-tag P-704
+// @module-tag P-683
 
 import { expect, it } from 'vitest';
 import type { Output } from '../kernel.js';

@@ -10,7 +10,7 @@ export interface TurnOptions {
 }
 
 /** One call at a time, among those that take turns. */
-export class Turns {
+export class CallTurns {
   readonly #line = new WaitQueue<void>();
   #isTaken = false;
 
