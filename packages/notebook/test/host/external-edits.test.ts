@@ -55,7 +55,7 @@ describe('with nothing unsaved here', () => {
     expect(store.state).toEqual({ kind: 'saved' });
   });
 
-  it('moves only the cell that was moved, and changes no other', async () => {
+  it('moves only the cell that was moved, and changes no other', { tags: ['deep'] }, async () => {
     const store = await openLetters();
     const before = store.document.get('b').cell;
     const ops: unknown[] = [];

@@ -112,7 +112,7 @@ describe('charts', () => {
     expect(faults).toEqual([]);
   });
 
-  it('that cannot be drawn say so', slow, async () => {
+  it('that cannot be drawn say so', { ...slow, tags: ['deep'] }, async () => {
     const outputs = [
       rich({ 'application/vnd.vegalite.v5+json': { ...vegaLite, data: { url: 'https://data.example/cars.json' } } }),
       rich({ 'application/vnd.plotly.v1+json': { data: 5, layout: [] } }),
