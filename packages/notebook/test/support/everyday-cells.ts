@@ -87,7 +87,7 @@ export const moreCells: readonly EverydayCell[] = [
     code: 'from sklearn.linear_model import LinearRegression\nmodel = LinearRegression().fit([[1], [2], [3]], [2, 4, 6])\nround(float(model.predict([[10]])[0]))',
     text: /20/,
   },
-  { name: 'an estimator', code: 'model', text: /LinearRegression\(\)/, type: 'text/html', isFramed: true },
+  { name: 'an estimator', code: 'model', text: /LinearRegression\(\)/, isFramed: true },
   {
     name: 'a widget',
     code: 'import ipywidgets as widgets\nslider = widgets.IntSlider(value=7, description="n")\nslider',

@@ -1,3 +1,0 @@
-"""The names `<server>__<tool>`, for type checkers."""
-
-__all__: list[str] = []  # There are none.
