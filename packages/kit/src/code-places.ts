@@ -72,7 +72,7 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
   ];
 }
 
-/** Of the code, or the command line, that is one of the words. */
+/** The places that one word names which is itself code, or a command line. */
 function placesOfText(words: readonly string[], index: number, around: Surroundings): string[] {
   const text = words[index] ?? '';
   const interpreter = words.slice(0, index).findLast((word) => programKindOf(word) === 'interpreter');

@@ -36,7 +36,7 @@ export function findWritten(path: string, folders: readonly (string | KnownFolde
   return undefined;
 }
 
-/** What a folder keeps when it is renamed or moved within its disk. Undefined: there is none. */
+/** The mark of a folder that stays when it is renamed or moved within its disk. Undefined: there is no folder. */
 export function folderIdentityOf(folder: string): string | undefined {
   try {
     const found = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
@@ -50,7 +50,7 @@ export function folderIdentityOf(folder: string): string | undefined {
 
 function toKnown(folder: string | KnownFolder, origins: (path: string) => string[]) {
   const { path, identity } = typeof folder === 'string' ? { path: folder } : folder;
-  // What led there may have been moved to another disk since, with a link left in its place.
+  // A folder above it may have been moved to another disk since, with a link left in its place.
   const paths = [...new Set([path, realPathOf(path)])];
   return { path, identity, paths, from: paths.flatMap(origins) };
 }
@@ -129,7 +129,7 @@ interface MountPoint {
   device: string;
   root: string;
   point: string;
-  /** Of an overlay: the folders that it shows as one. */
+  /** The folders that an overlay shows as one. Empty for any other mount. */
   layers: readonly string[];
 }
 

@@ -4,7 +4,7 @@ import { basename, isAbsolute, sep } from 'node:path';
 /** Options, and words of a shell, whose value is code, a place that code is taken from, or settings that name some. */
 const codeOptions =
   /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath)|cd|pushd|source)$/;
-/** Of those: from there relative paths are taken. */
+/** Code options whose value is the folder that later relative paths are taken from. */
 const folderOptions = /^(--(directory|cwd|chdir|app-dir)|-C|cd|pushd)$/;
 /** Each runs what is named to it, as a script or a package. */
 const interpreters =
