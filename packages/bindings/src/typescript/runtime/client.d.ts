@@ -55,7 +55,7 @@ export class ToolError extends Error {
   /** The blocks of a tool that failed. */
   readonly content: ContentBlock[];
   readonly structured: unknown;
-  /** What the server says of a protocol error besides its text: `error.data` of its answer. */
+  /** `error.data` of the server's answer: details of a protocol error besides its text. */
   readonly data: unknown;
   readonly callId: string | undefined;
 }
