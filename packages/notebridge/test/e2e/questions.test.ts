@@ -22,9 +22,12 @@ const servers: ServersForTest = {
   legacy_http: {},
   legacy_http_own: {},
 };
-/** They are told once for all what they may ask: for each agent of `notebridge stdio`, and at an address for each legacy one, that is one agent. */
+/**
+ * A server that many share is told once for all what it may ask. One alone with its agent is told what that can: a program of
+ * `notebridge stdio`, and a session over HTTP of a legacy agent.
+ */
 const isTold = (server: string, door = 'HTTP', era: Era = 'modern') =>
-  door !== 'stdio' && (server === 'legacy' || (server === 'legacy_http' && era === 'modern'));
+  (server === 'legacy' && door !== 'stdio') || (server === 'legacy_http' && era === 'modern');
 let hub: ServedHub;
 const upstreams: HttpUpstream[] = [];
 beforeAll(async () => {
