@@ -31,6 +31,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   process.env.PATH = path;
+  // Nor do later files of this process start what was found on the PATH of these.
+  vi.resetModules();
   await Promise.all(kernels.map((kernel) => kernel.close()));
   built?.dispose();
   rmSync(join(folder, '..'), { recursive: true, force: true });
