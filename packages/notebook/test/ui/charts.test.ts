@@ -68,31 +68,41 @@ describe('charts', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('of runs are drawn without a network and a word of a person, and exported as pictures', {
-    ...slow,
-    tags: ['P-663', 'P-667'],
-  }, async () => {
-    const host = await stage.realHost({ file: undefined, scenes });
-    const { page, faults } = await stage.window(host);
-    for (const word of Object.keys(charts)) {
-      const cellId = await run(host, word);
-      await (await frameOf(page, cellId))
-        .locator(shown[word] ?? '')
-        .first()
-        .waitFor({ state: 'attached' });
-    }
-    expect(await page.getByRole('button', { name: 'Trust this notebook' }).count()).toBe(0);
-    await page.getByText('The tiles of this map come from the network').waitFor();
-    expect(faults).toEqual([]);
-    await page.getByRole('button', { name: 'Notebook menu' }).click();
-    const choose = page.getByRole('menuitem', { name: 'Export as HTML' }).click();
-    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), choose]);
-    const html = await textOf(download);
-    const pictures = [...html.matchAll(/<img class="image-output" src="data:image\/png;base64,([^"]+)" alt="(\S+)/g)];
-    expect(pictures.map(([, , about]) => about)).toEqual(['Plotly', 'Vega-Lite', 'Plotly', 'Vega-Lite', 'Vega-Lite', 'Map']);
-    for (const [, png = ''] of pictures) expect(readImageFacts(png)?.height).toBeGreaterThan(150);
-    expect(html).not.toMatch(/<script|<iframe/);
-  });
+  const portions = [
+    { what: 'one of each library', words: ['plotly', 'altair6', 'folium'], pictures: ['Plotly', 'Vega-Lite', 'Map'], tags: [] },
+    {
+      what: 'all',
+      words: Object.keys(charts),
+      pictures: ['Plotly', 'Vega-Lite', 'Plotly', 'Vega-Lite', 'Vega-Lite', 'Map'],
+      tags: ['deep'],
+    },
+  ];
+  for (const { what, words, pictures: expected, tags } of portions)
+    it(`of runs are drawn without a network and a word of a person, and exported as pictures: ${what}`, {
+      ...slow,
+      tags: [...tags, 'P-663', 'P-667'],
+    }, async () => {
+      const host = await stage.realHost({ file: undefined, scenes });
+      const { page, faults } = await stage.window(host);
+      for (const word of words) {
+        const cellId = await run(host, word);
+        await (await frameOf(page, cellId))
+          .locator(shown[word] ?? '')
+          .first()
+          .waitFor({ state: 'attached' });
+      }
+      expect(await page.getByRole('button', { name: 'Trust this notebook' }).count()).toBe(0);
+      await page.getByText('The tiles of this map come from the network').waitFor();
+      expect(faults).toEqual([]);
+      await page.getByRole('button', { name: 'Notebook menu' }).click();
+      const choose = page.getByRole('menuitem', { name: 'Export as HTML' }).click();
+      const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), choose]);
+      const html = await textOf(download);
+      const pictures = [...html.matchAll(/<img class="image-output" src="data:image\/png;base64,([^"]+)" alt="(\S+)/g)];
+      expect(pictures.map(([, , about]) => about)).toEqual(expected);
+      for (const [, png = ''] of pictures) expect(readImageFacts(png)?.height).toBeGreaterThan(150);
+      expect(html).not.toMatch(/<script|<iframe/);
+    });
 
   it('of a file that are pages wait for a word of a person; those that are data do not', { ...slow, tags: ['P-664'] }, async () => {
     const host = await stage.host({

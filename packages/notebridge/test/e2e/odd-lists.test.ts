@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
 import { type ListMethod, listMethods } from '../../src/core/list-methods.js';
 import { modernVersion } from '../support/agents.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { oddItems, oddLists, oddTools, shownOf, validTools } from '../support/odd-entries.js';
 import { programFile, runProgram } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
@@ -126,16 +127,22 @@ describe('servers with odd entries in all lists', () => {
     expect(found('server fine')).toMatchObject({ status: 'ok', found: 'starts and lists 1 tools' });
   });
 
-  it.each([
-    ['version 1', 'older'],
-    ['version 2', 'agents'],
-  ])('cost the SDK for Python, %s, those entries alone', { timeout: 300_000 }, async (_, environment) => {
-    const python = await pythonWith(['mcp'], { environment });
-    const client = fileURLToPath(new URL('../fixtures/clients/all_lists.py', import.meta.url));
-    const program = [process.execPath, programFile, '--standalone', '--config', hub.configFile, '--notebook', 'none'];
-    const variables = Object.entries(hub.env).map(([name, value]) => `${name}=${value}`);
-    const printed = await runPython(python, [client, 'env', 'odd__output-broken-pattern', '-i', ...variables, ...program]);
-    const report = JSON.parse(printed) as Record<string, unknown>;
-    expect(report).toEqual({ ...expected, answer: 'output-broken-pattern' });
-  });
+  const sdks = [
+    { version: 1, environment: 'older' },
+    { version: 2, environment: 'agents' },
+  ];
+  for (const { cells, tags } of coreAndDeep(sdks, ({ version }) => version === 2))
+    it.each(cells)(
+      'cost the SDK for Python, version $version, those entries alone',
+      { timeout: 300_000, tags },
+      async ({ environment }) => {
+        const python = await pythonWith(['mcp'], { environment });
+        const client = fileURLToPath(new URL('../fixtures/clients/all_lists.py', import.meta.url));
+        const program = [process.execPath, programFile, '--standalone', '--config', hub.configFile, '--notebook', 'none'];
+        const variables = Object.entries(hub.env).map(([name, value]) => `${name}=${value}`);
+        const printed = await runPython(python, [client, 'env', 'odd__output-broken-pattern', '-i', ...variables, ...program]);
+        const report = JSON.parse(printed) as Record<string, unknown>;
+        expect(report).toEqual({ ...expected, answer: 'output-broken-pattern' });
+      },
+    );
 });

@@ -66,6 +66,9 @@ async function cpuOf(work: () => unknown): Promise<number> {
   return (user + system) / 1000;
 }
 
+/** See `lastGrowth`: nearer to a square than to a line. */
+const tooMuch = 8;
+
 /**
  * How many times the cost has grown over the last two doublings: 4 if it grows with the size, 16 if with its square. What costs less than 100 ms
  * at its largest is not worth a ratio.
@@ -103,13 +106,14 @@ export function testGrowth(
       'costs no more than it is larger: $name is $part',
       { tags: tags.length === 0 ? own : tags },
       async ({ name, part, of, make, handle }) => {
-        const grown = await growthOf((size) => make(of(size)), orRefused(handle), {
-          ...bounds,
-          maxBytes: tags.length === 0 ? maxBytes / 2 : maxBytes,
-        });
+        const measure = (): Promise<Growth[]> =>
+          growthOf((size) => make(of(size)), orRefused(handle), { ...bounds, maxBytes: tags.length === 0 ? maxBytes / 2 : maxBytes });
+        let grown = await measure();
+        // What else the machine does only adds: growth that is too large twice is the handler's.
+        if (lastGrowth(grown) >= tooMuch) grown = await measure();
         const cpuMs = Math.max(...grown.map((each) => each.cpuMs));
         if (cpuMs > worst.cpuMs) worst = { what: `${name} as ${part}`, cpuMs };
-        expect(lastGrowth(grown), JSON.stringify(grown)).toBeLessThan(8);
+        expect(lastGrowth(grown), JSON.stringify(grown)).toBeLessThan(tooMuch);
       },
     );
 }
