@@ -2,8 +2,10 @@
 // passed only when it was tried again, with its first failure, and last, where a log that is cut still has it, everything that failed.
 // Give the reason where the test skips: `test(name, ({ skip }) => { skip(!hasPython, 'needs Python 3'); ... })`, or in a `beforeEach`
 // for a whole suite; or, where its hooks could not run either, in the name of a suite that is skipped, behind a colon. A skip without a reason fails the run; that is how tests are forgotten.
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { readJson } from '../run.mjs';
+import { leftAfterRun } from './leftovers/after-run.mjs';
 
 /** The one test of a file for which no time was left (`runner.mjs`). */
 const notBegun = 'is not begun';
@@ -18,6 +20,7 @@ export default class ClosingLineReporter {
     const [filter] = vitest.config.tagsFilter ?? [];
     if (filter === '!deep') this.#isChosen = ({ tags }) => !tags.includes('deep');
     if (filter === 'deep') this.#isChosen = ({ tags }) => tags.includes('deep');
+    if (process.env.NOTEBRIDGE_TEST_COUNTS) endWithParent(dirname(process.env.NOTEBRIDGE_TEST_COUNTS));
   }
 
   onTestRunEnd(modules, unhandledErrors) {
@@ -47,6 +50,18 @@ export default class ClosingLineReporter {
     };
     if (process.env.NOTEBRIDGE_TEST_COUNTS) writeFileSync(process.env.NOTEBRIDGE_TEST_COUNTS, JSON.stringify(counts));
   }
+}
+
+/** Nobody is told that `npm test` was killed: without this its tests run on, and its folder stays. */
+function endWithParent(folder) {
+  const parent = process.ppid;
+  const look = () => {
+    if (process.ppid === parent) return;
+    leftAfterRun(join(folder, 'tmp'));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    process.exit(1);
+  };
+  setInterval(look, 1000).unref();
 }
 
 /** What the reporter wrote; a vitest that ended without writing counts as one failure. */

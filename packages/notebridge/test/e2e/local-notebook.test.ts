@@ -72,12 +72,12 @@ describe('the built-in notebook over stdio', () => {
   });
 
   it('refuses a file that is no notebook, names the place, and leaves it alone', { tags: ['P-098'] }, async () => {
-    writeFileSync(file, '{"nbformat": 3, "worksheets": []}');
+    writeFileSync(file, '{"worksheets": []}');
     const program = new Program({ args: ['--notebook', file] });
     const [code] = await once(program.child, 'exit');
     expect(code).toBe(2);
-    expect(program.stderr).toMatch(/^notebridge: .*nbformat/m);
-    expect(readFileSync(file, 'utf8')).toBe('{"nbformat": 3, "worksheets": []}');
+    expect(program.stderr).toMatch(/^notebridge: .*line 1: the notebook lacks "nbformat"/m);
+    expect(readFileSync(file, 'utf8')).toBe('{"worksheets": []}');
     await program.close();
   });
 });
