@@ -343,5 +343,5 @@ async function createServers(
 /** Loaded only for a hub of a cluster. Rejects with `bad_config` or `write_failed` if its key cannot be had. */
 async function createCluster(settings: Settings, { http }: NotebridgeOptions): Promise<ClusterOfHub | undefined> {
   if (settings.config.cluster === undefined || http === undefined) return undefined;
-  return (await import('./cluster/cluster-of-hub.js')).createClusterOfHub(settings);
+  return (await import('./cluster/cluster-of-hub.js')).createClusterOfHub(settings, http.name);
 }

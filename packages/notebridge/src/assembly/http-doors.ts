@@ -25,7 +25,8 @@ import { AccessTokens } from '../grants/access-tokens.js';
 import { type Authority, createAuthority } from '../grants/authority.js';
 import { GrantExchange } from '../grants/grant-exchange.js';
 import type { Hub } from '../hub.js';
-import { isOwnHub, readHubFile, type WrittenHubFile, writeHubFile } from '../identity/hub-file.js';
+import { isOwnHub, readHubFile, readHubFiles, type WrittenHubFile, writeHubFile } from '../identity/hub-file.js';
+import { usualHubName } from '../identity/hub-name.js';
 import { ensureOwnerToken, proveOwner } from '../identity/owner-token.js';
 import { acceptTypedCodes } from '../identity/typed-codes.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
@@ -95,7 +96,9 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     );
   const place = toListeningPlace(options);
   const ownerToken = ensureOwnerToken(stateDir);
+  const { name = usualHubName } = options;
   redactor.add(ownerToken);
+  await assertNameFree(name, { stateDir, ownerToken });
   const authority = createAuthority({ store: guard.store, ownerToken, noAuth: options.auth === false });
   const shared = createSharedPort();
   const metrics = await openMetrics(behind);
@@ -126,7 +129,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     get running() {
       return app.calls.size;
     },
-    writeAddress: () => writeHubFile(stateDir, { url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
+    writeAddress: () => writeHubFile(stateDir, { name, url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
     drain: async () => {
       app.drain();
       await agents.close();
@@ -286,14 +289,24 @@ function sharedAnswersOf(cluster: Cluster, logger: Logger): SharedAnswers {
 
 /** Adds to the error if it is the user's own hub that has the port. */
 async function nameOwner(error: unknown, { port, stateDir }: { port: number; stateDir: string }): Promise<BridgeError> {
-  const hub = readHubFile(stateDir);
-  if (hub === undefined || new URL(hub.url).port !== String(port) || !(await isOwnHub(hub.url, ensureOwnerToken(stateDir)))) {
+  const hub = readHubFiles(stateDir).find(({ url }) => new URL(url).port === String(port));
+  if (hub === undefined || !(await isOwnHub(hub.url, ensureOwnerToken(stateDir)))) {
     const text = error instanceof Error ? error.message.replace(', or leave --port out', '') : '';
     return new BridgeError('port_in_use', text.replace('End it, choose', 'End it, or choose'), { cause: error, data: { port } });
   }
   return new BridgeError(
     'port_in_use',
-    `A hub of yours serves at ${hub.url} already (pid ${hub.pid}). Use that one, end it, or choose another --port.`,
+    `Your hub "${hub.name}" serves at ${hub.url} already (pid ${hub.pid}). Use that one, end it, or choose another --port.`,
     { cause: error, data: { port, pid: hub.pid } },
+  );
+}
+
+/** Rejects with `bad_usage` if a hub of this user has the name: it would be found by nobody any more. */
+async function assertNameFree(name: string, { stateDir, ownerToken }: { stateDir: string; ownerToken: string }): Promise<void> {
+  const hub = readHubFile(stateDir, name);
+  if (hub === undefined || !(await isOwnHub(hub.url, ownerToken))) return;
+  throw new BridgeError(
+    'bad_usage',
+    `A hub of yours that is called "${name}" serves at ${hub.url} already (pid ${hub.pid}). Use that one, end it, or give this one another name: --name NAME`,
   );
 }

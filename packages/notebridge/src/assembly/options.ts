@@ -51,4 +51,6 @@ export interface HttpDoorOptions {
   allowOrigins?: readonly string[] | undefined;
   /** How long `/readyz` says no for a server that is still starting when the hub starts. Milliseconds. Default 10 s. */
   serversReadyMs?: number | undefined;
+  /** What the user's other commands call this hub, beside others of the same user. Default `hub`. */
+  name?: string | undefined;
 }

@@ -3,6 +3,7 @@ import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
 import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { noOtherTools } from '../core/code-mode-limits.js';
+import { hubNamePattern } from '../identity/hub-name.js';
 import { stateDir } from '../processes/state-dir.js';
 
 /** What the commands that open a notebook have in common. */
@@ -137,6 +138,11 @@ export function parsePort(text: string): number {
   if (!Number.isInteger(port) || port < 0 || port > 65_535 || text.trim() === '')
     throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
   return port;
+}
+
+export function parseHubName(text: string): string {
+  if (!hubNamePattern.test(text)) throw new InvalidArgumentError('A hub is named by up to 32 characters of a-z, 0-9 and "-".');
+  return text;
 }
 
 export function parseMilliseconds(text: string): number {

@@ -1,11 +1,13 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { messageOf } from '@notebridge/kit/message-of';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { BridgeError, type ErrorCode } from '../core/errors.js';
 import { heedRecord } from '../identity/heed-record.js';
+import { hubVariable } from '../identity/hub-name.js';
 import { stateDir } from '../processes/state-dir.js';
 import { ownVersion } from '../state/own-files.js';
 import { quote } from '../util/quote.js';
+import { parseHubName } from './command-options.js';
 import { stdioCommand } from './commands/stdio.js';
 import { asTyped, commandHelp, quoteWord } from './own-command.js';
 
@@ -51,7 +53,15 @@ async function main(argv: string[]): Promise<void> {
     .description('The two-way bridge between AI agents and notebooks, over the Model Context Protocol')
     .version(ownVersion())
     .option('--verbose', 'show where an error came from')
-    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .addOption(
+      new Option('--hub <name>', 'the hub to talk to, where several of yours run; "notebridge ps" lists them')
+        .env(hubVariable)
+        .argParser(parseHubName),
+    )
+    .on('option:hub', (name: string) => {
+      process.env[hubVariable] = name;
+    })
+    .configureHelp({ subcommandTerm: (command) => command.name(), showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
       writeErr: (text) => process.stderr.write(asTyped(text)),

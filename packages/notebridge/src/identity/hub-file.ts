@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { ownUserId, processExists } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';
+import { hubNamePattern, usualHubName } from './hub-name.js';
 import { verifyProof } from './owner-token.js';
 
-/** Where the running hub of this user is. It holds no secret: the owner's token has a file of its own. */
+/** Where a running hub of this user is. It holds no secret: the owner's token has a file of its own. */
 export interface HubFile {
+  /** What this user calls it: `serve --name`. */
+  name: string;
   /** The hub's address: `http://127.0.0.1:8765`. */
   url: string;
   pid: number;
@@ -23,33 +27,52 @@ export interface WrittenHubFile {
   remove(): void;
 }
 
-const fileOf = (dir: string): string => join(dir, 'hub.json');
 /** How long a listener may take to prove that it is ours: a busy machine takes seconds for anything. Milliseconds. */
 const proofTimeoutMs = 10_000;
 const maxProofBytes = 64 * 1024;
 
+/** The file of the hub with this name. */
+export function hubFileOf(dir: string, name: string): string {
+  return join(dir, name === usualHubName ? 'hub.json' : `hub-${name}.json`);
+}
+
+/** The names of all hubs that have a file there, whether they run or not; the usual one first. */
+export function hubNamesIn(dir: string): string[] {
+  const files = existsSync(dir) ? readdirSync(dir).sort() : [];
+  const names = files.flatMap((file) => (file === 'hub.json' ? [usualHubName] : (/^hub-(.+)\.json$/.exec(file)?.[1] ?? [])));
+  return names
+    .filter((name) => hubNamePattern.test(name))
+    .sort((one, other) => Number(other === usualHubName) - Number(one === usualHubName));
+}
+
 /** Publishes the hub's address for this user's commands and bindings. Rejects with `write_failed`. */
-export async function writeHubFile(dir: string, hub: HubFile): Promise<WrittenHubFile> {
+export async function writeHubFile(dir: string, { name, ...hub }: HubFile): Promise<WrittenHubFile> {
   ensurePrivateDir(dir, { uid: ownUserId() });
+  const file = hubFileOf(dir, name);
   const nonce = randomBytes(12).toString('hex');
-  await writeFileAtomic(fileOf(dir), `${JSON.stringify({ ...hub, nonce })}\n`, { mode: 0o600, anew: true });
+  await writeFileAtomic(file, `${JSON.stringify({ ...hub, nonce })}\n`, { mode: 0o600, anew: true });
   return {
     remove: () => {
-      const found = parse(readPrivateFile(fileOf(dir), { uid: ownUserId() }));
-      if (found !== undefined && found.nonce === nonce) removePrivateFile(fileOf(dir));
+      const found = parse(readPrivateFile(file, { uid: ownUserId() }));
+      if (found !== undefined && found.nonce === nonce) removePrivateFile(file);
     },
   };
 }
 
 /**
- * Where the hub of this user says that it is; undefined if there is none, or its process has ended without removing the file. That
+ * Where the hub with this name says that it is; undefined if there is none, or its process has ended without removing the file. That
  * what listens there is our hub is only known after `isOwnHub`. Throws `write_failed` if the file is not the user's own alone.
  */
-export function readHubFile(dir: string): HubFile | undefined {
-  const found = parse(readPrivateFile(fileOf(dir), { uid: ownUserId() }));
+export function readHubFile(dir: string, name: string): HubFile | undefined {
+  const found = parse(readPrivateFile(hubFileOf(dir, name), { uid: ownUserId() }));
   if (found === undefined || !processExists(found.pid)) return undefined;
   const { url, pid, startedAt, version } = found;
-  return { url, pid, startedAt, version };
+  return { name, url, pid, startedAt, version };
+}
+
+/** The hubs of this user that run, as they say. Throws as `readHubFile`. */
+export function readHubFiles(dir: string): HubFile[] {
+  return hubNamesIn(dir).flatMap((name) => readHubFile(dir, name) ?? []);
 }
 
 /**
@@ -81,12 +104,12 @@ async function proofIn(answer: Response): Promise<unknown> {
   return isJsonObject(body) ? body.proof : undefined;
 }
 
-function parse(text: string | undefined): (HubFile & JsonObject) | undefined {
+function parse(text: string | undefined): (Omit<HubFile, 'name'> & JsonObject) | undefined {
   if (text === undefined) return undefined;
   const found = tryJson(text);
   if (!isJsonObject(found)) return undefined;
   const { url, pid, startedAt, version } = found;
   const isHub =
     typeof url === 'string' && /^https?:\/\//.test(url) && Number.isSafeInteger(pid) && (pid as number) > 0 && typeof version === 'string';
-  return isHub && typeof startedAt === 'number' ? (found as unknown as HubFile & JsonObject) : undefined;
+  return isHub && typeof startedAt === 'number' ? (found as unknown as Omit<HubFile, 'name'> & JsonObject) : undefined;
 }

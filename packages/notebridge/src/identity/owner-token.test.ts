@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isOwnHub, readHubFile, writeHubFile } from './hub-file.js';
+import { hubNamesIn, isOwnHub, readHubFile, readHubFiles, writeHubFile } from './hub-file.js';
 import { ensureOwnerToken, isNonce, proveOwner, readOwnerToken, verifyProof } from './owner-token.js';
 
 let dir: string;
@@ -117,18 +117,31 @@ describe('isOwnHub', () => {
 });
 
 describe('writeHubFile', () => {
-  const here = { url: 'http://127.0.0.1:1', pid: process.pid, startedAt: 5, version: '1' };
+  const here = { name: 'hub', url: 'http://127.0.0.1:1', pid: process.pid, startedAt: 5, version: '1' };
 
   it('is read while the hub lives, and removed by it alone', async () => {
     const first = await writeHubFile(dir, here);
-    expect(readHubFile(dir)).toEqual(here);
+    expect(readHubFile(dir, 'hub')).toEqual(here);
     expect((await stat(join(dir, 'hub.json'))).mode & 0o777).toBe(0o600);
     const second = await writeHubFile(dir, { ...here, url: 'http://127.0.0.1:2' });
     first.remove();
-    expect(readHubFile(dir)?.url).toBe('http://127.0.0.1:2');
+    expect(readHubFile(dir, 'hub')?.url).toBe('http://127.0.0.1:2');
     second.remove();
     second.remove();
-    expect(readHubFile(dir)).toBeUndefined();
+    expect(readHubFile(dir, 'hub')).toBeUndefined();
+  });
+
+  it('lets each of several hubs have its own, the usual one first', async () => {
+    const usual = await writeHubFile(dir, here);
+    const gpu = await writeHubFile(dir, { ...here, name: 'gpu', url: 'http://127.0.0.1:2' });
+    await writeHubFile(dir, { ...here, name: 'alpha', url: 'http://127.0.0.1:3' });
+    await writeFile(join(dir, 'hub-Not-A-Name.json'), '{}', { mode: 0o600 });
+    expect(readHubFiles(dir).map(({ name }) => name)).toEqual(['hub', 'alpha', 'gpu']);
+    usual.remove();
+    expect(readHubFile(dir, 'hub')).toBeUndefined();
+    expect(readHubFile(dir, 'gpu')).toEqual({ ...here, name: 'gpu', url: 'http://127.0.0.1:2' });
+    gpu.remove();
+    expect(hubNamesIn(dir)).toEqual(['alpha']);
   });
 
   it('names no hub whose process has ended, and none in a torn file', async () => {
@@ -136,10 +149,10 @@ describe('writeHubFile', () => {
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'close');
     await writeHubFile(dir, { ...here, pid: child.pid ?? 0 });
-    expect(readHubFile(dir)).toBeUndefined();
+    expect(readHubFile(dir, 'hub')).toBeUndefined();
     await writeHubFile(dir, here);
     const path = join(dir, 'hub.json');
     await writeFile(path, (await readFile(path, 'utf8')).slice(0, 20));
-    expect(readHubFile(dir)).toBeUndefined();
+    expect(readHubFile(dir, 'hub')).toBeUndefined();
   });
 });

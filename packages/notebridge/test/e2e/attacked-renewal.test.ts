@@ -133,9 +133,9 @@ describe('a refresh token that is good for one use', () => {
       expect(JSON.stringify(said) + hub.stderr + hub.stdout + audit + stdout + stderr).not.toMatch(
         new RegExp(`${secret}|${secret.slice(0, 10)}`),
       );
-      // The login goes on once the authorization server does.
+      // The login goes on once the authorization server does; a start that was under way may still have its last answer.
       state.answer = undefined;
-      expect(await call()).toMatchObject({ success: true });
+      await expect.poll(async () => (await call()).success).toBe(true);
     });
   }
 
@@ -146,6 +146,6 @@ describe('a refresh token that is good for one use', () => {
     state.good = 'ended';
     expect(await call()).toMatchObject({ success: false, error_code: 'upstream_unavailable' });
     state.answer = undefined;
-    expect(await call()).toMatchObject({ success: true });
+    await expect.poll(async () => (await call()).success).toBe(true);
   });
 });

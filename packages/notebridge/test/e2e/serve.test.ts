@@ -172,12 +172,15 @@ describe('a hub with three servers of others', () => {
     expect(audit).not.toContain('not-for-the-audit');
   });
 
-  it('a second hub on its port is told whose it is, and starts nothing', { tags: ['P-007'] }, async () => {
-    const { ending, stderr } = await hub.run('serve', '--port', String(hub.port));
-    expect(ending).toBe(1);
-    expect(stderr).toBe(
-      `notebridge: A hub of yours serves at ${hub.url} already (pid ${hub.pid}). Use that one, end it, or choose another --port.\n`,
-    );
+  it('a second hub on its port, or of its name, is told whose it is, and starts nothing', { tags: ['P-007', 'P-940'] }, async () => {
+    const isThere = `serves at ${hub.url} already (pid ${hub.pid}). Use that one, end it, or`;
+    const onPort = await hub.run('serve', '--port', String(hub.port), '--name', 'other');
+    expect([onPort.ending, onPort.stderr]).toEqual([1, `notebridge: Your hub "hub" ${isThere} choose another --port.\n`]);
+    const named = await hub.run('serve', '--port', '0');
+    expect([named.ending, named.stderr]).toEqual([
+      2,
+      `notebridge: A hub of yours that is called "hub" ${isThere} give this one another name: --name NAME\n`,
+    ]);
   });
 });
 

@@ -60,11 +60,22 @@ export class ServedHub implements AsyncDisposable {
   ) {
     const own = user === undefined ? createHome() : { home: user.home, env: user.env };
     this.home = own.home;
-    this.env = { ...own.env, ...env };
+    // Each of several hubs of one user has a name.
+    const isSecond = user !== undefined && user.child.exitCode === null && user.child.signalCode === null;
+    this.env = { ...own.env, ...(isSecond ? { NOTEBRIDGE_HUB: 'second' } : {}), ...env };
     this.#isCodeMode = args.some((word) => word.startsWith('--code-mode'));
     this.configFile = join(this.home, user === undefined ? 'mcp.json' : `mcp-${Date.now()}.json`);
     this.writeConfig(servers, notebridge);
-    const serve = [programFile, 'serve', '--port', String(port), '--config', this.configFile, ...args];
+    const serve = [
+      programFile,
+      'serve',
+      '--port',
+      String(port),
+      '--config',
+      this.configFile,
+      ...(isSecond ? ['--name', 'second'] : []),
+      ...args,
+    ];
     const words = program === undefined ? serve : [program, this.configFile, String(port), ...args];
     const [command = '', ...rest] = [...launch, node, ...words];
     this.child = spawn(command, rest, { env: this.env, stdio: 'pipe' });

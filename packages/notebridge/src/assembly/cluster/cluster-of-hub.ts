@@ -22,10 +22,10 @@ import { Cluster, type OpenClusterOptions } from './open-cluster.js';
 import { PagesDirectory } from './pages-directory.js';
 import { createStateRouter, type WhereState } from './state-router.js';
 
-/** Rejects with `bad_config` or `write_failed` if the key of the cluster cannot be had. */
-export async function createClusterOfHub({ config, stateDir, logger, redactor }: Settings): Promise<ClusterOfHub> {
-  const settings = config.cluster;
-  if (settings === undefined) throw new BridgeError('internal', 'There is no cluster in the config.');
+/** `hubName`: where the config names none. Rejects with `bad_config` or `write_failed` if the key of the cluster cannot be had. */
+export async function createClusterOfHub({ config, stateDir, logger, redactor }: Settings, hubName?: string): Promise<ClusterOfHub> {
+  if (config.cluster === undefined) throw new BridgeError('internal', 'There is no cluster in the config.');
+  const settings = { ...config.cluster, hubName: config.cluster.hubName ?? hubName };
   const key = readClusterKey(settings, { stateDir, logger });
   return new ClusterOfHub({ settings, key, version: ownVersion(), logger, redactor });
 }

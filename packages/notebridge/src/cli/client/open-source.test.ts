@@ -28,7 +28,7 @@ it('what listens at the address of the hub is used, and shown the token, once it
   await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
   const { port } = stranger.address() as AddressInfo;
   const token = ensureOwnerToken(stateDir());
-  await writeHubFile(stateDir(), { url: `http://127.0.0.1:${port}`, pid: process.pid, startedAt: 1, version: '1' });
+  await writeHubFile(stateDir(), { name: 'hub', url: `http://127.0.0.1:${port}`, pid: process.pid, startedAt: 1, version: '1' });
   expect(await findHub()).toBeUndefined();
   expect(said.mock.calls.join('')).toContain('is not your hub');
   // A proof that was made for another port: the challenge was relayed.

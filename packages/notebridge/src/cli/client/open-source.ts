@@ -1,8 +1,9 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { type HubFile, isOwnHub, readHubFile } from '../../identity/hub-file.js';
+import { type HubFile, isOwnHub } from '../../identity/hub-file.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
 import { stateDir } from '../../processes/state-dir.js';
 import type { Redacting } from '../../util/redactor.js';
+import { chooseHub } from '../hub/choose-hub.js';
 import { paintFor } from '../terminal.js';
 import { createTerminalLogger } from '../terminal-logger.js';
 import { createHubSource } from './hub-source.js';
@@ -26,13 +27,12 @@ async function openSource({ config, standalone = false }: SourceOptions): Promis
 }
 
 /**
- * The user's running hub, if there is one. What listens at its address has to prove that it is the hub before it sees the token: after
+ * The user's running hub, if there is one; see `chooseHub`. What listens at its address has to prove that it is the hub before it sees the token: after
  * a crash any program may have taken the port.
  */
 export async function findHub(): Promise<{ url: string; token: string; file: HubFile } | undefined> {
-  const dir = stateDir();
-  const file = readHubFile(dir);
-  const token = file === undefined ? undefined : readOwnerToken(dir);
+  const file = chooseHub();
+  const token = file === undefined ? undefined : readOwnerToken(stateDir());
   if (file === undefined || token === undefined) return undefined;
   if (await isOwnHub(file.url, token)) return { url: file.url, token, file };
   process.stderr.write(`notebridge: What listens at ${file.url} is not your hub, or does not answer; it is not used.\n`);

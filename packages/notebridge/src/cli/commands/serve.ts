@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { clusterOption } from '../cluster/cluster-option.js';
-import { addOptions, collect, parseMilliseconds, parsePort, sharedOptions } from '../command-options.js';
+import { addOptions, collect, parseHubName, parseMilliseconds, parsePort, sharedOptions } from '../command-options.js';
 import type { ServeOptions } from '../serve/run-serve.js';
 
 /** `notebridge serve`: the hub as a service, every door on one port. */
@@ -12,6 +12,9 @@ export function serveCommand(): Command {
     config(),
     new Option('--port <number>', 'port of everything; 0 for any free one').default(8765).argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: loopback, both families)'),
+    new Option('--name <name>', 'what your commands call this hub where several of yours run: --hub NAME (default: hub)').argParser(
+      parseHubName,
+    ),
     new Option('--no-auth', 'ask for no token; on loopback only, and any program that can reach the port can call every tool'),
     new Option(
       '--notebook <where>',

@@ -1,46 +1,48 @@
-import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { errnoOf } from '@notebridge/kit/errno';
 import { messageOf } from '@notebridge/kit/message-of';
-import { isOwnHub, readHubFile } from '../../identity/hub-file.js';
+import { hubFileOf, hubNamesIn, isOwnHub, readHubFile, readHubFiles } from '../../identity/hub-file.js';
+import { usualHubName } from '../../identity/hub-name.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
 import { describePortOwner } from '../../processes/port-owner.js';
 import { stateDir } from '../../processes/state-dir.js';
+import { chooseHub } from '../hub/choose-hub.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
-/** The hub that the user's files name: there, gone, or not what it claims to be. */
-export async function checkHub(): Promise<Check> {
+/** Each hub that the user's files name: there, gone, or not what it claims to be. */
+export async function checkHubs(): Promise<Check[]> {
   const dir = stateDir();
-  const path = join(dir, 'hub.json');
+  const names = hubNamesIn(dir);
+  return names.length === 0 ? [ok('running hub', 'none')] : Promise.all(names.map((name) => checkHub(dir, name)));
+}
+
+async function checkHub(dir: string, name: string): Promise<Check> {
+  const title = name === usualHubName ? 'running hub' : `running hub ${name}`;
+  const path = hubFileOf(dir, name);
   try {
-    const hub = readHubFile(dir);
-    if (hub === undefined) {
-      if (!existsSync(path)) return ok('running hub', 'none');
+    const hub = readHubFile(dir, name);
+    if (hub === undefined)
       return failedCheck(
-        'running hub',
+        title,
         `${path} speaks of a hub that has ended without removing it`,
-        `Remove it: rm "${path}". The next "notebridge serve" replaces it too.`,
+        `Remove it: rm "${path}". The next "notebridge serve" of that name replaces it too.`,
       );
-    }
     const token = readOwnerToken(dir);
-    if (token !== undefined && (await isOwnHub(hub.url, token)))
-      return ok('running hub', `${hub.url} (pid ${hub.pid}, version ${hub.version})`);
+    if (token !== undefined && (await isOwnHub(hub.url, token))) return ok(title, `${hub.url} (pid ${hub.pid}, version ${hub.version})`);
     return failedCheck(
-      'running hub',
+      title,
       `${path} says ${hub.url} (pid ${hub.pid}), but what listens there cannot prove that it is your hub`,
       `Your token was not sent to it. Look at process ${hub.pid}; if it is no hub of yours, remove the file: rm "${path}"`,
     );
   } catch (error) {
-    return failedCheck('running hub', messageOf(error), `Until then, commands start servers of their own.`);
+    return failedCheck(title, messageOf(error), `Until then, commands start servers of their own.`);
   }
 }
 
 /** The user's hub that serves. Undefined: none does, or something of it is at fault. Never rejects. */
 export async function findOwnHub(): Promise<{ url: string; token: string } | undefined> {
-  const dir = stateDir();
   try {
-    const [hub, token] = [readHubFile(dir), readOwnerToken(dir)];
+    const [hub, token] = [chooseHub(), readOwnerToken(stateDir())];
     return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token)) ? { url: hub.url, token } : undefined;
   } catch {
     return undefined;
@@ -62,9 +64,9 @@ export async function checkPort(port: number): Promise<Check> {
 async function ownHubAt(port: number): Promise<boolean> {
   try {
     const dir = stateDir();
-    const hub = readHubFile(dir);
+    const hub = readHubFiles(dir).find(({ url }) => new URL(url).port === String(port));
     const token = readOwnerToken(dir);
-    return hub !== undefined && token !== undefined && new URL(hub.url).port === String(port) && (await isOwnHub(hub.url, token));
+    return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token));
   } catch {
     return false;
   }

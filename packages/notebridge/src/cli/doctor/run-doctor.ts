@@ -9,7 +9,7 @@ import type { Check } from './check.js';
 import { checkBroker } from './check-broker.js';
 import { checkCluster } from './check-cluster.js';
 import { checkConfig } from './check-config.js';
-import { checkHub, checkPort, findOwnHub } from './check-hub.js';
+import { checkHubs, checkPort, findOwnHub } from './check-hub.js';
 import { checkJupyter } from './check-jupyter.js';
 import { checkOwnPython } from './check-kernels.js';
 import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
@@ -55,7 +55,7 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
   await look('your state folder', () => [checkStateDir(), checkFolder('log folder', options.logDir, '--log-dir')]);
   if (options.sharedDir !== undefined)
     await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
-  await look('running hubs', async () => [await checkHub()]);
+  await look('running hubs', checkHubs);
   if (config !== undefined) await look('approvals and code mode', async () => checkPolicy(config, (await findOwnHub()) !== undefined));
   const cluster = withClusterUrls(config?.cluster, options.cluster);
   let hubs: ClusterSeen['hubs'];

@@ -3,9 +3,9 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
-import { readHubFile } from '../../identity/hub-file.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { askHub } from '../client/hub-request.js';
+import { chooseHub } from '../hub/choose-hub.js';
 
 /** Where the owner issues and revokes grants: the user's file, or a cluster, by the hub that runs here. */
 export interface GrantDesk {
@@ -42,7 +42,7 @@ export async function withGrantDesk<Result>(work: (desk: GrantDesk) => Promise<R
 /** Undefined: the grants of this user are in its file. */
 export async function findClusterDesk(): Promise<GrantDesk | undefined> {
   // Nothing is loaded for it where no hub has ever run.
-  const hub = readHubFile(stateDir()) === undefined ? undefined : await (await import('../client/open-source.js')).findHub();
+  const hub = chooseHub() === undefined ? undefined : await (await import('../client/open-source.js')).findHub();
   if (hub !== undefined) return (await isInCluster(hub)) ? createHubDesk(hub) : undefined;
   const { loadConfig } = await import('../../config/load-config.js');
   const { cluster } = await loadConfig({ env: process.env }).catch(() => ({ cluster: undefined }));

@@ -17,6 +17,7 @@ export interface ServeOptions extends HubCommandOptions {
   auth: boolean;
   sharedDir?: string;
   serversReadyMs?: number;
+  name?: string;
   /** A file that does not exist yet. Absolute. */
   record?: string;
   /** Servers of NATS, in place of those of the config. */
@@ -28,12 +29,12 @@ const endMs = 3000;
 
 /** Serves until a signal comes. Rejects with `bad_usage`, `bad_config`, `port_in_use` or `write_failed`, leaving nothing open. */
 export async function runServe(options: ServeOptions): Promise<void> {
-  const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, serversReadyMs, sharedDir, record } = options;
+  const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, serversReadyMs, name, sharedDir, record } = options;
   const bridge = await createOwnNotebridge(options, {
     command: 'serve',
     config: options.cluster && (await loadClusterConfig(options.config, options.cluster)),
     hold: 'shared',
-    http: { port, host, auth, allowHosts, allowOrigins, serversReadyMs },
+    http: { port, host, auth, allowHosts, allowOrigins, serversReadyMs, name },
     sharedDir,
     createLogger: (redactor) => createServeLog(options, redactor),
     ...(record === undefined ? {} : { createRecorder: openRecorder({ file: record, maxBytes: defaultRecordingBytes }) }),

@@ -5,7 +5,7 @@ import type { Paint } from '../terminal.js';
 
 export interface StartTextOptions {
   url: string;
-  options: { auth: boolean; notebook: string };
+  options: { auth: boolean; notebook: string; name?: string };
   servers: readonly ToolServer[];
   /** Where a window of the built-in notebook opens, once. It holds a token: for a terminal only. */
   windowUrl?: string | undefined;
@@ -21,7 +21,7 @@ export interface StartTextOptions {
 /** What a person reads after starting a hub: where it is, and how to use it. It has no secret in it but the addresses of window and console. */
 export function toStartText({
   url,
-  options: { auth, notebook },
+  options: { auth, notebook, name },
   servers,
   windowUrl,
   consoleAddress,
@@ -31,7 +31,8 @@ export function toStartText({
 }: StartTextOptions): string {
   const names = servers.map(({ name }) => name);
   const [first = 'SERVER'] = names;
-  const command = ownCommand();
+  // Others of this user may run, or come.
+  const command = name === undefined ? ownCommand() : `${ownCommand()} --hub ${name}`;
   const token = (options: string): string => (auth ? `$(${command} grant${options})` : 'none');
   const lines = [
     '',

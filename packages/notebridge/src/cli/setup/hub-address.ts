@@ -1,10 +1,10 @@
 import { BridgeError } from '../../core/errors.js';
-import { readHubFile } from '../../identity/hub-file.js';
+import { chooseHub } from '../hub/choose-hub.js';
 
-/** The address of a hub's door for agents; `true`: of the hub that this user runs. @throws BridgeError `bad_usage`. */
+/** The address of a hub's door for agents; `true`: of the hub that this user runs, or names. @throws BridgeError `bad_usage`. */
 export function toHubAddress(url: string | true, dir: string): string {
   if (url !== true) return toDoor(url);
-  const hub = readHubFile(dir);
+  const hub = chooseHub(dir);
   if (hub !== undefined) return toDoor(hub.url);
   throw new BridgeError(
     'bad_usage',

@@ -196,7 +196,8 @@ describe('setup --url', () => {
 
   it('finds the hub of this user, and says how to start one', async () => {
     await expect(run({ url: true })).rejects.toThrow(/No hub of yours serves.*"notebridge serve"/);
-    await writeHubFile(join(home, '.local/state/notebridge'), { url: 'http://127.0.0.1:9', pid: process.pid, startedAt: 0, version: '1' });
+    const hub = { name: 'hub', url: 'http://127.0.0.1:9', pid: process.pid, startedAt: 0, version: '1' };
+    await writeHubFile(join(home, '.local/state/notebridge'), hub);
     expect((await run({ url: true })).url).toBe('http://127.0.0.1:9/mcp');
   });
 
