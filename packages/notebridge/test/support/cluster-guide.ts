@@ -31,7 +31,7 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
       const file = join(folder, 'cluster.json');
       writeFileSync(file, code);
       writeFileSync(join(folder, 'cluster-key'), 'k'.repeat(32), { mode: 0o600 });
-      await loadConfig({ file, env: { HUB: 'one' } });
+      await loadConfig({ file, env: {} });
       config = JSON.parse(code) as JsonObject;
       expect(code).toContain('@modelcontextprotocol/server-memory');
     },
@@ -58,9 +58,9 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
       const [page, drain] = [readFileSync(join(root, 'docs/cluster.md'), 'utf8'), 'kill %2'];
       expect(page).toContain(`- \`${drain}\` drains it: `);
       expect(page).toContain(`--stream ${toAuditConfig('N', defaultClusterAudit).name} `);
-      const drained = `${drain}\nXDG_STATE_HOME=$PWD/two notebridge call memory read_graph | sed 's/carries/still carries/'`;
+      const drained = `${drain}\nnotebridge call --hub two memory read_graph | sed 's/carries/still carries/'`;
       const steps = `${elsewhere(start)}\n${both}\nuntil grep -q two log-one; do sleep 0.2; done\n${elsewhere(code)}\n${drained}\n`;
-      const script = steps.replace(/^(HUB=(\w+) .*) &$/gm, '$1 2> log-$2 &');
+      const script = steps.replace(/^(notebridge serve --name (\w+) .*) &$/gm, '$1 2> log-$2 &');
       const answers = await untilEnd(script, { cwd: place, env });
       expect(answers).toMatch(/^one /m);
       expect(answers).toMatch(/^two /m);
