@@ -5,6 +5,7 @@ import { toDiskCell } from './disk-cell.js';
 import { NotebookError } from './errors.js';
 import { FileForm } from './file-form.js';
 import { objectOf, othersOf, toCell, without } from './from-disk.js';
+import { toPlainNumber } from './json.js';
 import { type JsonPath, JsonSyntaxError, offsetOf, parseNotebookJson, pathText, placeOf } from './json-reader.js';
 import { type ThinText, takeOutLongStrings } from './long-strings.js';
 import { upgradeNotebook } from './nbformat-3.js';
@@ -151,15 +152,16 @@ function toNotebook(root: unknown, limits: NotebookLimits, known: readonly Known
 function readVersion(root: unknown): { file: JsonObject; nbformat: number } {
   if (!isJsonObject(root)) throw new SchemaFault([], `has to be an object, and is ${describeValue(root)}`);
   if (!Object.hasOwn(root, 'nbformat')) throw new SchemaFault([], 'lacks "nbformat", so this is no notebook, or one of nbformat 1');
-  const { nbformat } = root;
+  const nbformat = toPlainNumber(root.nbformat);
   if (nbformat === 2 || nbformat === 3) return { file: upgradeNotebook(root), nbformat };
-  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 2, 3 or 4, and is ${describeValue(nbformat)}`);
+  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 2, 3 or 4, and is ${describeValue(root.nbformat)}`);
   return { file: root, nbformat };
 }
 
 /** A file that does not say is of the first. */
 function minorOf(value: unknown): number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0;
+  const minor = toPlainNumber(value);
+  return Number.isSafeInteger(minor) && (minor as number) >= 0 ? (minor as number) : 0;
 }
 
 function cellsOf(cells: unknown, limits: NotebookLimits): JsonObject[] {
