@@ -5,6 +5,7 @@ import { type Item, innerStyle, isSorted, JsonPatch } from './json-patch.js';
 import { nbformatStyle, printNotebookJson } from './json-printer.js';
 import { type Child, type Container, readContainer, skipSpace } from './json-spans.js';
 import { type FoundStyle, quoteAs, styleAt } from './json-style.js';
+import { putBackLongStrings, type ThinText } from './long-strings.js';
 import type { SplitText } from './outputs.js';
 import { toLines } from './text.js';
 
@@ -16,7 +17,9 @@ const maxKeptBytes = 10_000;
  * others. It never changes, so what is taken back is in the file again as it was, byte for byte.
  */
 export class FileForm {
+  /** Without its long strings. */
   readonly #bytes: Uint8Array;
+  readonly #strings: readonly string[];
   readonly #notebook: Notebook;
   readonly #givenIds: ReadonlySet<string>;
   readonly #root: Container;
@@ -28,9 +31,10 @@ export class FileForm {
   #rootStyle: FoundStyle | undefined;
   #splitText: SplitText | undefined;
 
-  /** `notebook` is what the bytes say, which must not change any more; `givenIds` are the ids that they lack. */
-  constructor(bytes: Uint8Array, notebook: Notebook, givenIds: ReadonlySet<string> = new Set()) {
+  /** `notebook` is what the text says, which must not change any more; `givenIds` are the ids that they lack. */
+  constructor({ bytes, strings }: ThinText, notebook: Notebook, givenIds: ReadonlySet<string> = new Set()) {
     this.#bytes = bytes;
+    this.#strings = strings;
     this.#notebook = notebook;
     this.#givenIds = givenIds;
     // A byte order mark may stand before it.
@@ -62,7 +66,7 @@ export class FileForm {
     patch.copy(0, this.#root.open);
     patch.object(this.#root, members, { found });
     patch.copy(this.#root.close + 1, this.#bytes.length);
-    return patch.finish();
+    return putBackLongStrings({ bytes: patch.finish(), strings: this.#strings });
   }
 
   /** Whether cells have ids that their file does not tell: somebody else has to keep them. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { MimeBundle, Output } from '../kernel/kernel.js';
 import type { CellContent, CellType } from './cell.js';
-import { keysOf, toObject } from './json.js';
+import { keysOf, toObject, toPlainNumber } from './json.js';
 import { isJsonMimeType, joinAttachments } from './outputs.js';
 import { toText } from './text.js';
 
@@ -81,7 +81,8 @@ function nameOf(value: unknown): string {
 }
 
 function countOf(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
+  const count = toPlainNumber(value);
+  return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : null;
 }
 
 /** A text of nbformat, which may be a list of lines; of anything else its JSON, nothing of what is missing. */

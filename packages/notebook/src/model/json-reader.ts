@@ -1,5 +1,6 @@
 import { ExactNumber } from '@notebridge/kit/json';
 import { toObject } from './json.js';
+import { longStringOf } from './long-strings.js';
 
 /** The way from the root to a value: keys and indexes. */
 export type JsonPath = readonly (string | number)[];
@@ -16,10 +17,14 @@ export class JsonSyntaxError extends Error {
 
 /**
  * Parses JSON as Python's `json` does, which writes the notebooks of this world: NaN and Infinity are numbers, and nothing
- * else is allowed beyond the standard. Order of keys and spelling of numbers are kept. Throws `JsonSyntaxError`.
+ * else is allowed beyond the standard. Order of keys and spelling of numbers are kept. `strings`: those that were taken out of the text.
+ * Throws `JsonSyntaxError`.
  */
-export function parseNotebookJson(text: string, { maxDepth = 256 }: { maxDepth?: number } = {}): unknown {
-  const reader = new Reader(text, maxDepth);
+export function parseNotebookJson(
+  text: string,
+  { maxDepth = 256, strings = [] }: { maxDepth?: number; strings?: readonly string[] } = {},
+): unknown {
+  const reader = new Reader(text, maxDepth, strings);
   const value = reader.readValue();
   reader.expectEnd();
   return value;
@@ -39,12 +44,14 @@ const pythonNumbers = ['NaN', 'Infinity', '-Infinity'];
 class Reader {
   readonly #text: string;
   readonly #maxDepth: number;
+  readonly #strings: readonly string[];
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, strings: readonly string[] = []) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#strings = strings;
   }
 
   readValue(): unknown {
@@ -143,6 +150,8 @@ class Reader {
       if (end === -1) throw this.#fault('the string that begins here has no end');
     } while (this.#isEscaped(end));
     this.#at = end + 1;
+    const taken = this.#strings.length === 0 ? undefined : longStringOf(this.#text.slice(start + 1, end), this.#strings);
+    if (taken !== undefined) return taken;
     try {
       // The engine unescapes, refuses what is no escape, and makes a copy that does not hold the whole text in memory.
       return JSON.parse(this.#text.slice(start, end + 1));

@@ -63,7 +63,8 @@ function endOfValue(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-function endOfString(bytes: Uint8Array, start: number): number {
+/** Behind the closing quote of the string that begins at `start`; 0 of one that has no end. */
+export function endOfString(bytes: Uint8Array, start: number): number {
   let end = start;
   do end = bytes.indexOf(quote, end + 1);
   while (isEscaped(bytes, end));

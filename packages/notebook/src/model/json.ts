@@ -37,6 +37,11 @@ export function toCanonical(value: unknown, depth = 0): unknown {
   return toObject(keys.map((key) => [toWellFormed(key), toCanonical(value[key], depth + 1)] as const));
 }
 
+/** A number by its value, however it is spelled: 4.0 is 4. Any other value as it is. */
+export function toPlainNumber(value: unknown): unknown {
+  return value instanceof ExactNumber ? value.valueOf() : value;
+}
+
 /** The text with half characters replaced, as `String.prototype.toWellFormed` does where it exists. */
 export function toWellFormed(text: string): string {
   return text.replaceAll(/\p{Surrogate}/gu, '\ufffd');

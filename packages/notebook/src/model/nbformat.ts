@@ -5,7 +5,9 @@ import { toDiskCell } from './disk-cell.js';
 import { NotebookError } from './errors.js';
 import { FileForm } from './file-form.js';
 import { objectOf, othersOf, toCell, without } from './from-disk.js';
+import { toPlainNumber } from './json.js';
 import { type JsonPath, JsonSyntaxError, offsetOf, parseNotebookJson, pathText, placeOf } from './json-reader.js';
+import { type ThinText, takeOutLongStrings } from './long-strings.js';
 import { upgradeNotebook } from './nbformat-3.js';
 import { schemaOf } from './nbformat-schema.js';
 import { describeValue, SchemaFault } from './schema-check.js';
@@ -44,7 +46,10 @@ const idMinor = 5;
 /** Of an id that is taken as it is; nbformat allows 64. */
 const maxIdCharacters = 256;
 const emptyForm = new FileForm(
-  new TextEncoder().encode('{\n "cells": [],\n "metadata": {},\n "nbformat": 4,\n "nbformat_minor": 5\n}\n'),
+  {
+    bytes: new TextEncoder().encode('{\n "cells": [],\n "metadata": {},\n "nbformat": 4,\n "nbformat_minor": 5\n}\n'),
+    strings: [],
+  },
   emptyNotebook,
 );
 
@@ -54,15 +59,16 @@ const emptyForm = new FileForm(
  */
 export function readNotebook(bytes: Uint8Array, { limits = {}, known = [] }: ReadOptions = {}): ReadNotebook {
   assertSize(bytes.length, limits);
-  const { notebook, mended, nbformat, givenIds } = parse(decode(bytes), limits, known);
+  const thin = takeOutLongStrings(bytes);
+  const { notebook, mended, nbformat, givenIds } = parseThin(thin, bytes, { limits, known });
   if (nbformat !== 4) return { notebook, mended, form: emptyForm, old: { nbformat, bytes } };
-  return { notebook, mended, form: new FileForm(bytes, notebook, givenIds), old: undefined };
+  return { notebook, mended, form: new FileForm(thin, notebook, givenIds), old: undefined };
 }
 
 /** The same for a text, which is not to be written again. */
 export function parseNotebook(text: string, limits: NotebookLimits = {}): ParsedNotebook {
   assertSize(utf8Length(text), limits);
-  const { notebook, mended } = parse(text.replace(/^\ufeff/, ''), limits, []);
+  const { notebook, mended } = parse(text.replace(/^\ufeff/, ''), { limits });
   return { notebook, mended };
 }
 
@@ -101,8 +107,18 @@ interface Parsed extends ParsedNotebook {
   givenIds: ReadonlySet<string>;
 }
 
-function parse(text: string, limits: NotebookLimits, known: readonly KnownCell[]): Parsed {
-  const root = parseText(text);
+function parseThin({ bytes, strings }: ThinText, whole: Uint8Array, options: ReadOptions): Parsed {
+  try {
+    return parse(decode(bytes), options, strings);
+  } catch (error) {
+    if (strings.length === 0) throw error;
+    // The whole text says where in it the fault is.
+    return parse(decode(whole), options);
+  }
+}
+
+function parse(text: string, { limits = {}, known = [] }: ReadOptions, strings: readonly string[] = []): Parsed {
+  const root = parseText(text, strings);
   try {
     return toNotebook(root, limits, known);
   } catch (error) {
@@ -136,15 +152,16 @@ function toNotebook(root: unknown, limits: NotebookLimits, known: readonly Known
 function readVersion(root: unknown): { file: JsonObject; nbformat: number } {
   if (!isJsonObject(root)) throw new SchemaFault([], `has to be an object, and is ${describeValue(root)}`);
   if (!Object.hasOwn(root, 'nbformat')) throw new SchemaFault([], 'lacks "nbformat", so this is no notebook, or one of nbformat 1');
-  const { nbformat } = root;
+  const nbformat = toPlainNumber(root.nbformat);
   if (nbformat === 2 || nbformat === 3) return { file: upgradeNotebook(root), nbformat };
-  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 2, 3 or 4, and is ${describeValue(nbformat)}`);
+  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 2, 3 or 4, and is ${describeValue(root.nbformat)}`);
   return { file: root, nbformat };
 }
 
 /** A file that does not say is of the first. */
 function minorOf(value: unknown): number {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : 0;
+  const minor = toPlainNumber(value);
+  return Number.isSafeInteger(minor) && (minor as number) >= 0 ? (minor as number) : 0;
 }
 
 function cellsOf(cells: unknown, limits: NotebookLimits): JsonObject[] {
@@ -175,9 +192,9 @@ function faultsOf(file: JsonObject, minor: number, cells: readonly { id: string 
   return faults;
 }
 
-function parseText(text: string): unknown {
+function parseText(text: string, strings: readonly string[]): unknown {
   try {
-    return parseNotebookJson(text);
+    return parseNotebookJson(text, { strings });
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const { line, column } = placeOf(text, error.offset);

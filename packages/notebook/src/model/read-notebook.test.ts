@@ -80,6 +80,15 @@ describe('what Jupyter opens is opened, said, and kept but for what is edited', 
     expect(openAndEdit(text)).toMatchObject({ kept: text, edited: text.replace('x = 1', 'x = 10'), mended: [] });
   });
 
+  it('whole numbers that are spelled with a point', () => {
+    const text = print(notebook({ ...code, execution_count: 3 }))
+      .replace('"nbformat": 4', '"nbformat": 4.0')
+      .replace('"nbformat_minor": 5', '"nbformat_minor": 5.0')
+      .replace('"execution_count": 3', '"execution_count": 3.0');
+    const edited = text.replace('x = 1', 'x = 10');
+    expect(openAndEdit(text)).toMatchObject({ kept: text, edited, mended: [], cell: { id: 'c', executionCount: 3 } });
+  });
+
   it('shows outputs that lack something as Jupyter does', () => {
     const outputs = [
       { output_type: 'stream', text: ['a\n', 'b'] },

@@ -1,5 +1,5 @@
 import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { keysOf } from './json.js';
+import { keysOf, toPlainNumber } from './json.js';
 import type { JsonPath } from './json-reader.js';
 
 /** A place that breaks the schema. `isMissing` faults stand at the object that lacks the key. */
@@ -65,14 +65,16 @@ export function stringLike(pattern: RegExp, meaning: string): SchemaCheck {
 
 export function integer({ min, nullable = false }: { min: number; nullable?: boolean }): SchemaCheck {
   return (value, path) => {
-    if ((value === null && nullable) || (Number.isSafeInteger(value) && (value as number) >= min)) return;
+    const number = toPlainNumber(value);
+    if ((value === null && nullable) || (Number.isSafeInteger(number) && (number as number) >= min)) return;
     throw wanted(`an integer of ${min} or more${nullable ? ', or null' : ''}`, value, path);
   };
 }
 
 export function oneOf(values: readonly unknown[]): SchemaCheck {
   return (value, path) => {
-    if (!values.includes(value)) throw wanted(`one of ${values.map((allowed) => JSON.stringify(allowed)).join(', ')}`, value, path);
+    if (!values.includes(toPlainNumber(value)))
+      throw wanted(`one of ${values.map((allowed) => JSON.stringify(allowed)).join(', ')}`, value, path);
   };
 }
 

@@ -20,6 +20,11 @@ export async function pythonVerdicts(texts: readonly string[], { strict = true }
   return answers.map((answer) => answer ?? undefined);
 }
 
+/** Whether Jupyter opens each text, whatever it says of it then. */
+export async function pythonOpens(texts: readonly string[]): Promise<boolean[]> {
+  return (await ask('opened', texts, [])).map((answer) => answer === null);
+}
+
 /** Each text as Python's nbformat writes it after reading it. */
 export async function pythonRewritten(texts: readonly string[]): Promise<string[]> {
   return (await ask('rewritten', texts, [])).map(String);

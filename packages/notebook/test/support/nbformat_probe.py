@@ -22,6 +22,14 @@ def verdict(text):
             return f"{type(error).__name__}: {error}"[:300]
 
 
+def opened(text):
+    """None for a text that Jupyter's server opens, valid or not, else why it does not."""
+    try:
+        nbformat.reads(text, as_version=4, capture_validation_error={})
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:300]
+
+
 def rewritten(text):
     """The text that nbformat would write after reading this one."""
     with warnings.catch_warnings():
@@ -29,7 +37,7 @@ def rewritten(text):
         return nbformat.writes(nbformat.reads(text, as_version=4)) + "\n"
 
 
-answers = {"verdict": verdict, "rewritten": rewritten}
+answers = {"verdict": verdict, "opened": opened, "rewritten": rewritten}
 logging = __import__("logging")
 logging.disable(logging.CRITICAL)
 json.dump([answers[question](text) for question, text in json.load(sys.stdin)], sys.stdout)

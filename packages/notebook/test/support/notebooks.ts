@@ -27,11 +27,16 @@ const anyObject = fc.dictionary(
   { maxKeys: 4 },
 );
 
+// Long ones are kept apart from their file's text.
+const picture = fc.oneof(
+  { weight: 5, arbitrary: fc.base64String({ maxLength: 20 }) },
+  { weight: 1, arbitrary: fc.constantFrom('iVBORw0KGgo='.repeat(400), `${'QUJD'.repeat(19)}\n`.repeat(60)) },
+);
 const bundle = fc.record(
   {
     'text/plain': anyText,
     'text/html': anyText,
-    'image/png': fc.base64String({ maxLength: 20 }),
+    'image/png': picture,
     'image/svg+xml': anyText,
     'application/json': anyObject,
     'application/vnd.plotly.v1+json': fc.array(anyObject, { maxLength: 2 }),
