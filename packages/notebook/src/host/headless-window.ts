@@ -115,6 +115,8 @@ function argumentsOf(folder: string, url: string): string[] {
     '--disable-component-update',
     '--disable-sync',
     '--disable-gpu',
+    // Charts of many points, and in three dimensions, are drawn by WebGL: here in software.
+    '--enable-unsafe-swiftshader',
     '--mute-audio',
     '--window-size=1000,900',
     // Nothing of an output is asked for anywhere; and nothing of the browser's own is.
