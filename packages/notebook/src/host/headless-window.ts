@@ -30,6 +30,8 @@ export class HeadlessWindow {
   #end: (() => Promise<void>) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** One that did not come is not waited for again before this time: each chart would take as long. */
+  #retryAt = 0;
 
   constructor(options: HeadlessWindowOptions) {
     this.#options = options;
@@ -37,6 +39,7 @@ export class HeadlessWindow {
 
   /** False where no browser can be had. */
   open(): Promise<boolean> {
+    if (Date.now() < this.#retryAt) return Promise.resolve(false);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#stop(), idleMs).unref();
     this.#opening ??= this.#start();
@@ -81,6 +84,7 @@ export class HeadlessWindow {
       }),
     ]);
     clearTimeout(timer);
+    if (!isOpen) this.#retryAt = Date.now() + idleMs;
     if (!isOpen) await this.#stop();
     return isOpen;
   }

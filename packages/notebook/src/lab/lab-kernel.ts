@@ -318,9 +318,7 @@ export class LabKernel implements Kernel {
         this.#giveUp(kernelEnds.shutDown());
         return 'done';
       }
-      if (session.kernelId !== before) {
-        this.#running.end((execution) => execution.fail(kernelEnds.exchanged()));
-      }
+      if (session.kernelId !== before) this.#running.end((execution) => execution.fail(kernelEnds.exchanged()));
       await this.#attached();
       return 'done';
     } catch (error) {

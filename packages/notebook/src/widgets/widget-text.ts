@@ -51,12 +51,12 @@ function ownText(model: ModelState): string {
   if (!isKnown(model)) return kind === 'OutputModel' ? '' : `[${kind.replace(/Model$/, '')}]`;
   const description = plain(model.get('description'));
   if (/^(?:Toggle)?ButtonModel$/.test(kind)) return `[${description}]`;
-  const value = valueOf(model, kind);
+  const value = valueText(model, kind);
   if (description === '') return value;
   return `${description.replace(/:\s*$/, '')}: ${value}`;
 }
 
-function valueOf(model: ModelState, kind: string): string {
+function valueText(model: ModelState, kind: string): string {
   const value = model.get('value');
   if (/ProgressModel$/.test(kind)) return `${String(value)} of ${String(model.get('max'))}`;
   const labels = model.get('_options_labels');

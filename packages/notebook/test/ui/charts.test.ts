@@ -111,6 +111,7 @@ describe('charts', () => {
     expect(pictures.map(([, , about]) => about)).toEqual(['Plotly', 'Vega-Lite', 'Plotly', 'Vega-Lite', 'Vega-Lite', 'Map']);
     for (const [, png = ''] of pictures) expect(readImageFacts(png)?.height).toBeGreaterThan(150);
     expect(html).not.toMatch(/<script|<iframe/);
+    expect(html).toContain('The tiles of this map come from the network');
   });
 
   it('of a file that are pages wait for a word of a person; those that are data do not', { ...slow, tags: ['P-664'] }, async () => {
