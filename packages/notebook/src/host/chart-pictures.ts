@@ -50,7 +50,7 @@ export class ChartPictures {
       const picture = await this.#ask(output, ask);
       if (picture !== undefined) return picture;
     }
-    return this.#drawInKernel(output);
+    return drawInKernel(this.#options.kernel, output);
   }
 
   async #ask(output: Output, ask: AskWindow): Promise<string | undefined> {
@@ -63,12 +63,13 @@ export class ChartPictures {
     this.#waiting.delete(id);
     return picture;
   }
+}
 
-  async #drawInKernel(output: Output): Promise<string | undefined> {
-    const chart = 'data' in output ? chartIn(output.data as { [type: string]: unknown }) : undefined;
-    if (!chart || chart.kind === 'plotly') return undefined;
-    const draw = chart.kind === 'vega' ? 'vega_to_png' : 'vegalite_to_png';
-    const spec = JSON.stringify(JSON.stringify(chart.spec));
-    return this.#options.kernel.evaluate?.(`__import__("base64").b64encode(__import__("vl_convert").${draw}(${spec})).decode()`);
-  }
+/** A PNG of a chart of Vega, as base64, where the kernel has the package for it. */
+export async function drawInKernel(kernel: Kernel, output: Output): Promise<string | undefined> {
+  const chart = 'data' in output ? chartIn(output.data as { [type: string]: unknown }) : undefined;
+  if (!chart || chart.kind === 'plotly') return undefined;
+  const draw = chart.kind === 'vega' ? 'vega_to_png' : 'vegalite_to_png';
+  const spec = JSON.stringify(JSON.stringify(chart.spec));
+  return kernel.evaluate?.(`__import__("base64").b64encode(__import__("vl_convert").${draw}(${spec})).decode()`);
 }

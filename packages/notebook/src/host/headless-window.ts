@@ -30,6 +30,8 @@ export class HeadlessWindow {
   #end: (() => Promise<void>) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
+  /** One that did not come is not waited for again before this time: each chart would take as long. */
+  #retryAt = 0;
 
   constructor(options: HeadlessWindowOptions) {
     this.#options = options;
@@ -37,6 +39,7 @@ export class HeadlessWindow {
 
   /** False where no browser can be had. */
   open(): Promise<boolean> {
+    if (Date.now() < this.#retryAt) return Promise.resolve(false);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#stop(), idleMs).unref();
     this.#opening ??= this.#start();
@@ -81,6 +84,7 @@ export class HeadlessWindow {
       }),
     ]);
     clearTimeout(timer);
+    if (!isOpen) this.#retryAt = Date.now() + idleMs;
     if (!isOpen) await this.#stop();
     return isOpen;
   }
@@ -115,6 +119,8 @@ function argumentsOf(folder: string, url: string): string[] {
     '--disable-component-update',
     '--disable-sync',
     '--disable-gpu',
+    // Charts of many points, and in three dimensions, are drawn by WebGL: here in software.
+    '--enable-unsafe-swiftshader',
     '--mute-audio',
     '--window-size=1000,900',
     // Nothing of an output is asked for anywhere; and nothing of the browser's own is.

@@ -4,6 +4,7 @@ import type { NotebookSession } from '../session.js';
 import type { FoundWidget, WidgetModelState, WidgetNews } from '../viewer/widgets.js';
 import { parseStatePart, type StatePart } from '../widgets/model-state.js';
 import type { WidgetEvent, WidgetModels } from '../widgets/widget-models.js';
+import { widgetText } from '../widgets/widget-text.js';
 import { HostError } from './host-error.js';
 
 export interface WindowWidgetsOptions {
@@ -66,7 +67,7 @@ export class WidgetTraffic {
     const window: Window = { shown: new Set(), send, calls: 0 };
     this.#windows.add(window);
     return {
-      find: (modelId) => ({ found: !this.#models?.isSupported ? 'noComms' : this.#models.find(modelId) ? 'yes' : 'no' }),
+      find: (modelId) => this.#find(modelId),
       open: (modelId) => this.#open(window, modelId),
       call: (call, by) => this.#call(window, call, by),
       close: () => this.#windows.delete(window),
@@ -77,6 +78,14 @@ export class WidgetTraffic {
     clearTimeout(this.#timer);
     this.#stop();
     this.#windows.clear();
+  }
+
+  #find(modelId: string): FoundWidget {
+    if (!this.#models?.isSupported) return { found: 'noComms' };
+    if (this.#models.isClosed(modelId)) return { found: 'closed' };
+    if (!this.#models.find(modelId)) return { found: 'no' };
+    const text = widgetText(this.#models, modelId);
+    return { found: 'yes', ...(text === undefined ? {} : { text }) };
   }
 
   #open(window: Window, modelId: string): { models: readonly WidgetModelState[] } {

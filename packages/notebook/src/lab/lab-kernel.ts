@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
-import { toCodePoints, toCompletions, toInspection } from '../kernel/jupyter/code-help.js';
+import { toCodePoints, toCompletions, toEvaluated, toEvaluation, toInspection } from '../kernel/jupyter/code-help.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
 import { NotebookError } from '../model/errors.js';
 import type { JupyterServer } from './jupyter-server.js';
@@ -117,6 +117,10 @@ export class LabKernel implements Kernel {
 
   async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
     return toInspection(await this.#ask('inspect_request', { code, cursor_pos: toCodePoints(code, position), detail_level: detail }));
+  }
+
+  async evaluate(expression: string): Promise<string | undefined> {
+    return this.#state === 'idle' ? toEvaluated(await this.#ask('execute_request', toEvaluation(expression))) : undefined;
   }
 
   /** Also where the kernel has died, or its session was ended: then the server starts another one. */
@@ -314,9 +318,7 @@ export class LabKernel implements Kernel {
         this.#giveUp(kernelEnds.shutDown());
         return 'done';
       }
-      if (session.kernelId !== before) {
-        this.#running.end((execution) => execution.fail(kernelEnds.exchanged()));
-      }
+      if (session.kernelId !== before) this.#running.end((execution) => execution.fail(kernelEnds.exchanged()));
       await this.#attached();
       return 'done';
     } catch (error) {

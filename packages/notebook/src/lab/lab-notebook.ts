@@ -1,5 +1,6 @@
 import { parseJson } from '@notebridge/kit/exact-json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { drawInKernel } from '../host/chart-pictures.js';
 import type { KeptCellIds } from '../host/kept-cell-ids.js';
 import { NotebookError } from '../model/errors.js';
 import { createImageScaler } from '../outputs/scale-image.js';
@@ -68,6 +69,7 @@ export class LabNotebook {
     const isBusy = () => isKernelBusy(server, source.path);
     this.tools = createNotebookTools(this.session, {
       ...{ onFault, scaleImage: createImageScaler(), isKernelBusy: isBusy },
+      drawChart: (output) => drawInKernel(this.#kernel, output),
       fileNote: () => source.note,
     });
     this.#stopListening = this.session.onEvent((event) => {

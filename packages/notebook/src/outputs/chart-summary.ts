@@ -74,18 +74,20 @@ function rowsOf(spec: JsonObject, views: readonly JsonObject[]): JsonObject[] {
 export function describeBokeh(documents: JsonObject): string {
   const glyphs: string[] = [];
   const titles: string[] = [];
+  const tables: string[] = [];
   const look = (value: unknown, depth: number): void => {
     if (depth > 40 || typeof value !== 'object' || value === null) return;
     const { type, name, attributes } = value as JsonObject;
     if (type === 'object' && isJsonObject(attributes)) {
       if (name === 'GlyphRenderer' && isJsonObject(attributes.glyph)) glyphs.push(describeGlyph(attributes.glyph, attributes.data_source));
+      if (name === 'DataTable') tables.push(describeGlyph({ name }, attributes.source));
       if ((name === 'Title' || /Axis$/.test(String(name))) && typeof (attributes.text ?? attributes.axis_label) === 'string')
         titles.push(String(attributes.text ?? attributes.axis_label));
     }
     for (const each of Object.values(value)) look(each, depth + 1);
   };
   look(documents, 0);
-  return listed(['Bokeh chart', titled(titles.join(', '))], glyphs);
+  return listed(['Bokeh chart', titled(titles.join(', '))], [...glyphs, ...tables]);
 }
 
 function describeGlyph({ name }: JsonObject, source: unknown): string {
@@ -93,17 +95,26 @@ function describeGlyph({ name }: JsonObject, source: unknown): string {
   const entries = isJsonObject(data) && Array.isArray(data.entries) ? data.entries : [];
   const columns = entries.flatMap((entry: unknown) => {
     const [column, list] = Array.isArray(entry) ? entry : [];
-    const values = Array.isArray(list) ? list : undefined;
-    return values ? [`${shortText(String(column), 20)} ${describeRange(values)}`] : [];
+    const about = Array.isArray(list) ? describeRange(list) : describePacked(list);
+    return about === undefined ? [] : [`${shortText(String(column), 20)} ${about}`];
   });
   return `${String(name)}${columns.length > 0 ? `: ${columns.slice(0, 4).join(', ')}` : ''}`;
 }
 
+/** An array of numpy, which Bokeh packs: how many values there are. */
+function describePacked(list: unknown): string | undefined {
+  if (!isJsonObject(list) || !Array.isArray(list.shape)) return undefined;
+  const { array, shape } = list;
+  return Array.isArray(array) ? describeRange(array) : `${shape.join(' × ')} values`;
+}
+
+const mapLayers =
+  /\bL\.(marker|circleMarker|circle|polyline|polygon|rectangle|geoJson|geoJSON|heatLayer|markerClusterGroup|imageOverlay)\(/g;
+
 /** A map of Leaflet, from the script that draws it. */
 export function describeMap(page: string): string {
   const kinds = new Map<string, number>();
-  for (const [, kind = ''] of page.matchAll(/\bL\.(marker|circleMarker|circle|polyline|polygon|rectangle|geoJson|geoJSON)\(/g))
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  for (const [, kind = ''] of page.matchAll(mapLayers)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   const center = /center:\s*\[([-\d.]+),\s*([-\d.]+)\]/.exec(page);
   const zoom = /"?zoom"?:\s*(\d+)/.exec(page)?.[1];
   const head = ['Map (Leaflet)', center ? `center ${center[1]}, ${center[2]}` : '', zoom === undefined ? '' : `zoom ${zoom}`];

@@ -81,9 +81,34 @@ describe('what is said of a chart in place of its script', () => {
     );
   });
 
+  it('Bokeh: how many values a column of numpy has, which is packed', () => {
+    const packed = { type: 'ndarray', array: { type: 'bytes', data: 'H4sI' }, shape: [120], dtype: 'float64' };
+    const texts = { type: 'ndarray', array: ['Oslo', 'Rome'], shape: [2], dtype: 'object' };
+    const attributes = {
+      glyph: { name: 'Scatter' },
+      data_source: {
+        attributes: {
+          data: {
+            entries: [
+              ['x', packed],
+              ['city', texts],
+            ],
+          },
+        },
+      },
+    };
+    const script = `const docs_json = ${JSON.stringify({ d: { type: 'object', name: 'GlyphRenderer', attributes } })};`;
+    expect(describeScripted({ 'application/javascript': script })).toBe('Bokeh chart\nScatter: x 120 values, city Oslo, Rome');
+  });
+
   it('a map: what stands on it, and where', () => {
     const script = 'L.map("m", {center: [52.5, 13.4], "zoom": 12}); L.marker([1, 2]); L.marker([1, 2]); L.circle([1, 2]);';
     expect(describeScripted(folium(script))).toBe('Map (Leaflet), center 52.5, 13.4, zoom 12\n2 × marker\n1 × circle');
+    expect(describeScripted(folium('L.map(\n "m"); L.heatLayer([[1, 2]])'))).toBe('Map (Leaflet)\n1 × heatLayer');
+  });
+
+  it('a library, which has calls of any name, is none of them', () => {
+    expect(describeScripted(page('function a(L){return L.map(function(b){return b})}'))).toMatch(/^HTML with scripts/);
   });
 
   it('a page that is a file, other scripts, and nothing of HTML without any', () => {

@@ -49,7 +49,8 @@ function describeScript(script: string): string | undefined {
   const bokeh = /docs_json = (?=\{)/.exec(script);
   const documents = bokeh ? jsonAt(script, bokeh.index + bokeh[0].length) : undefined;
   if (isJsonObject(documents)) return describeBokeh(documents);
-  return /\bL\.map\(/.test(script) ? describeMap(script) : undefined;
+  // Libraries have calls of this name, too, and none with the element's id.
+  return /\bL\.map\(\s*["']/.test(script) ? describeMap(script) : undefined;
 }
 
 /** The layout is the object behind the list of traces. */

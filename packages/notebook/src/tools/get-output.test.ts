@@ -74,6 +74,13 @@ describe('get_output', () => {
     expect(images).toEqual([{ type: 'image', data: pixel, mimeType: 'image/png' }]);
   });
 
+  it('says what a script draws, and reads the script for who asks for its type', { tags: ['P-665'] }, async () => {
+    const script = `<script>Plotly.newPlot("p", [{"y": [1, 2]}], {})</script>${'<!-- -->'.repeat(1000)}`;
+    const notebook = await ran(`display("text/html", ${JSON.stringify(script)})`);
+    expect(await read(notebook, {})).toMatchObject({ text: 'Plotly chart, 1 trace\nscatter, 2 points, y 1…2' });
+    expect(await read(notebook, { type: 'text/html' })).toMatchObject({ text: script });
+  });
+
   it('stays within its budget whatever names code gives to types, and takes no name for a type that is none', async () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`application/x-${index}`, 'v'.repeat(100)]));
     const outputs: Output[] = [

@@ -4,6 +4,7 @@ import type { Output } from '../kernel/kernel.js';
 import { NotebookError } from '../model/errors.js';
 import { toText } from '../model/text.js';
 import type { ImageRegion } from '../outputs/image-scaling.js';
+import { describeScripted } from '../outputs/scripted-summary.js';
 import { toPlainText } from '../outputs/terminal-text.js';
 import { cellId } from './cell-arguments.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
@@ -53,7 +54,9 @@ function textsOf(output: Output, { whole }: ToolOptions): { readonly [type: stri
   if (output.output_type === 'stream') return { 'text/plain': toShown(toText(output.text)) };
   if (output.output_type === 'error') return { 'text/plain': toShown(output.traceback.join('\n')) };
   const entries = Object.entries(output.data).map(([type, value]) => [type, isText(value) ? toText(value) : printJson(value)] as const);
-  return Object.fromEntries(entries);
+  // A script is read by who asks for its type.
+  const about = whole ? undefined : describeScripted(output.data);
+  return { ...Object.fromEntries(entries), ...(about === undefined ? {} : { 'text/plain': about }) };
 }
 
 function isText(value: unknown): value is string | readonly string[] {

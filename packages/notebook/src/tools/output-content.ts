@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Output } from '../kernel/kernel.js';
-import { splitOutput, withValues } from '../model/outputs.js';
+import { splitOutput, widgetIdOf, withValues } from '../model/outputs.js';
 import { toText } from '../model/text.js';
 import { toCompactTable } from '../outputs/html-table.js';
 import { type ImageFacts, readImageFacts } from '../outputs/image-facts.js';
@@ -9,6 +9,7 @@ import { describeScripted } from '../outputs/scripted-summary.js';
 import { toPlainText } from '../outputs/terminal-text.js';
 import { withShownWithin } from '../widgets/shown-within.js';
 import type { WidgetModels } from '../widgets/widget-models.js';
+import { widgetText } from '../widgets/widget-text.js';
 import type { ContentBlock, ToolOptions } from './tool.js';
 
 /** Characters of JSON that one result's outputs may take. */
@@ -99,7 +100,7 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
   const collect = async (outputs: readonly Output[]): Promise<JsonObject[]> => {
     const collected: JsonObject[] = [];
     for (const output of withShownWithin(outputs, widgets)) {
-      const onDisk = splitOutput(whole ? output : await withPicture(output, toReadable(output)));
+      const onDisk = splitOutput(whole ? output : await withPicture(output, toReadable(output, widgets)));
       collected.push(isJsonObject(onDisk.data) ? withValues(onDisk, { data: await takeFrom(onDisk.data) }) : onDisk);
     }
     return collected;
@@ -132,7 +133,7 @@ function toBase64(mimeType: string, value: unknown): string | undefined {
 }
 
 /** IPython colours tracebacks and its pager (`len?`) for people, and programs their output; the document keeps all of it. */
-function toReadable(output: Output): Output {
+function toReadable(output: Output, widgets: WidgetModels | undefined): Output {
   switch (output.output_type) {
     case 'stream':
       return { ...output, text: toPlainText(toText(output.text)) };
@@ -141,11 +142,14 @@ function toReadable(output: Output): Output {
       return { ...output, ename: toPlainText(ename), evalue: toPlainText(evalue), traceback: traceback.map(toPlainText) };
     }
     default:
-      return { ...output, data: toReadableBundle(output.data) };
+      return { ...output, data: toReadableBundle(output.data, widgets) };
   }
 }
 
-function toReadableBundle(data: JsonObject): JsonObject {
+function toReadableBundle(data: JsonObject, widgets: WidgetModels | undefined): JsonObject {
+  const modelId = widgetIdOf(data);
+  const shown = modelId === undefined ? undefined : widgets && widgetText(widgets, modelId);
+  if (shown !== undefined) return { ...data, 'text/plain': shown };
   const about = describeScripted(data);
   if (about !== undefined) return withoutScripts(data, about);
   const html = data['text/html'];
@@ -155,10 +159,16 @@ function toReadableBundle(data: JsonObject): JsonObject {
     const note = `[${html.length} characters of HTML: the table of text/plain; get_output has them]`;
     return { ...data, 'text/html': note, 'text/plain': toPlainText(table) };
   }
-  // Images within HTML are no text.
-  const shown =
-    typeof html === 'string' ? { 'text/html': html.replaceAll(dataAddress, (address) => `[${address.length} characters of data]`) } : {};
-  return typeof plain === 'string' ? { ...data, ...shown, 'text/plain': toPlainText(plain) } : { ...data, ...shown };
+  const markup = typeof html === 'string' ? { 'text/html': toTextOfMarkup(html) } : {};
+  return typeof plain === 'string' ? { ...data, ...markup, 'text/plain': toPlainText(plain) } : { ...data, ...markup };
+}
+
+/** Images and styles within HTML are no text. */
+function toTextOfMarkup(html: string): string {
+  const parts = html.split(/<\/style>/i);
+  const last = parts.pop() ?? '';
+  const shown = [...parts.map((part) => part.replace(/<style\b[\s\S]*/i, '')), last].join('');
+  return shown.replaceAll(dataAddress, (address) => `[${address.length} characters of data]`);
 }
 
 /** What a person sees as a chart or page, in a few words; images beside it stay. */

@@ -107,10 +107,11 @@ async function buildSandboxedPage({ folder, script, style, outFile }) {
 async function buildChartLibraries(outDir) {
   const from = join(here, 'sandboxed/charts');
   const plotly = fileURLToPath(import.meta.resolve('plotly.js-dist-min/plotly.min.js'));
+  const d3 = fileURLToPath(import.meta.resolve('d3/d3.min.js'));
   const options = { bundle: true, minify: true, target, loader: { '.png': /** @type {const} */ ('dataurl') } };
   const { outputFiles } = await build({
     ...options,
-    entryPoints: [fileURLToPath(import.meta.resolve('leaflet/dist/leaflet.css'))],
+    entryPoints: [join(from, 'leaflet.css')],
     write: false,
   });
   const { metafile } = await build({
@@ -124,7 +125,8 @@ async function buildChartLibraries(outDir) {
     define: { leafletStyles: JSON.stringify(outputFiles[0]?.text ?? '') },
   });
   await copyFile(plotly, join(outDir, 'chart-plotly.js'));
-  return [...Object.keys(metafile.inputs), plotly];
+  await copyFile(d3, join(outDir, 'chart-d3.js'));
+  return [...Object.keys(metafile.inputs), plotly, d3];
 }
 
 /**
@@ -153,7 +155,7 @@ export async function licencesOf(files) {
   );
   const texts = [...folders].sort().map(async (folder) => {
     const name = folder.replace(/^.*node_modules\//, '');
-    const own = (await readdir(folder)).find((file) => /^licen[cs]e/i.test(file));
+    const own = (await readdir(folder)).find((file) => /^(?:mit-)?licen[cs]e/i.test(file));
     const file = own === undefined ? licencesOfOwn[name.split('/')[0] ?? ''] : join(folder, own);
     if (file === undefined) throw new Error(`${folder} has no licence file; it can't be bundled.`);
     return `${name}\n\n${(await readFile(file, 'utf8')).trim()}\n`;

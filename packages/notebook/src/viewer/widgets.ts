@@ -9,9 +9,11 @@ export interface WidgetModelState {
   readonly buffers: readonly string[];
 }
 
-/** The `value` of `done` for `findWidget`: whether the kernel that lives has this model. */
+/** The `value` of `done` for `findWidget`: whether the kernel that lives has this model; `closed`: its code has closed it, so it shows nothing. */
 export interface FoundWidget {
-  readonly found: 'yes' | 'no' | 'noComms';
+  readonly found: 'yes' | 'no' | 'closed' | 'noComms';
+  /** What it shows now, where nothing lives. Undefined for one whose code knows that alone. */
+  readonly text?: string;
 }
 
 /** The `value` of `done` for `openWidget`: the model, those it needs, and the links between them; none, if it is not there. */

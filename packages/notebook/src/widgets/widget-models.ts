@@ -22,6 +22,8 @@ export interface WidgetLimits {
 
 /** Comms of other targets are no widgets, and never leave the host. */
 const target = 'jupyter.widget';
+/** Models that code has closed, as they are remembered. */
+const maxClosed = 10_000;
 /** Models that no other one names, and that work beside those that they name. */
 const linkNames = new Set(['LinkModel', 'DirectionalLinkModel']);
 /** Of one view: a grid of a thousand buttons, with a layout and a style for each. */
@@ -39,6 +41,8 @@ export class WidgetModels {
   readonly #listeners = new Listeners<WidgetEvent>();
   readonly #captured: CapturedOutputs;
   readonly #stops: readonly (() => void)[];
+  /** Those that code has closed, the one that was closed first in front. */
+  readonly #closed = new Set<string>();
   #bytes = 0;
   /** The links of each model; undefined when they have to be looked for anew. */
   #links: Map<string, string[]> | undefined;
@@ -64,6 +68,11 @@ export class WidgetModels {
 
   find(commId: string): ModelState | undefined {
     return this.#models.get(commId);
+  }
+
+  /** Its code has closed it, as bars of tqdm that are not to stay: it shows nothing any more. */
+  isClosed(commId: string): boolean {
+    return this.#closed.has(commId);
   }
 
   /** The model, all that it needs to be shown, and the links between them; empty if it is not there. Without those that are `known`. */
@@ -107,6 +116,7 @@ export class WidgetModels {
   /** The kernel has ended, or begins anew. */
   clear(): void {
     this.#captured.clear();
+    this.#closed.clear();
     this.#bytes = 0;
     if (this.#models.size === 0) return;
     this.#models.clear();
@@ -125,7 +135,12 @@ export class WidgetModels {
       return;
     }
     if (!this.#models.has(commId)) return;
-    if (type === 'close') return this.#forget(commId);
+    if (type === 'close') {
+      this.#closed.add(commId);
+      const [first] = this.#closed;
+      if (this.#closed.size > maxClosed && first !== undefined) this.#closed.delete(first);
+      return this.#forget(commId);
+    }
     const { method, content } = (data ?? {}) as { method?: unknown; content?: unknown };
     // An echo says what a window has set, which all have heard of already.
     if (method === 'custom') this.#listeners.emit({ kind: 'custom', commId, content, buffers });
@@ -136,6 +151,7 @@ export class WidgetModels {
   #open(commId: string, part: StatePart | undefined): void {
     if (!part) return;
     this.#drop(commId);
+    this.#closed.delete(commId);
     const model = new ModelState();
     model.set(part);
     this.#models.set(commId, model);

@@ -53,6 +53,17 @@ describe('widgets of windows', () => {
     expect(news.slice(1).map(({ kind }) => kind)).toEqual(['update', 'custom', 'close']);
   });
 
+  it('say what a widget shows as text, and that its code has closed it', { tags: ['P-253'] }, () => {
+    const { window, comms } = open();
+    const { widgets } = window();
+    comms.open('bar', { _model_module: '@jupyter-widgets/controls', _model_name: 'IntProgressModel', value: 3, max: 9 });
+    expect(['a', 'bar', 'nobody'].map(widgets.find)).toEqual([{ found: 'yes' }, { found: 'yes', text: '3 of 9' }, { found: 'no' }]);
+    comms.close('bar');
+    expect(widgets.find('bar')).toEqual({ found: 'closed' });
+    comms.open('bar', { value: 1 });
+    expect(widgets.find('bar')).toEqual({ found: 'yes' });
+  });
+
   it('relay what a person does in one to the others and to the kernel', async () => {
     const { window, comms } = open();
     const [left, right] = [window(), window()];

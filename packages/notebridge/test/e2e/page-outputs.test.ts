@@ -98,6 +98,21 @@ describe('outputs of a Colab page', () => {
     expect(table).toMatch(/\n4999 \| 9998$/);
   });
 
+  it('say what a chart shows in place of its script, however short that is', { tags: ['P-665'] }, async () => {
+    await open();
+    const script = '<script>Plotly.newPlot("p", [{"y": [1, 2]}], {})</script>';
+    const page = `<script>L.map("m", {center: [52.5, 13.4]}); L.marker([52.5, 13.4])</script>`.replaceAll('"', '&quot;');
+    const data = [
+      { 'text/html': [script], 'text/plain': ['Figure()'] },
+      { 'application/vnd.plotly.v1+json': { data: [{ y: [1, 2] }] } },
+      { 'text/html': [`<iframe srcdoc="${page}"></iframe>`] },
+    ];
+    cellWith(data.map((each) => ({ output_type: 'display_data', metadata: {}, data: each })));
+    const { text } = await readCells();
+    expect(text.match(/Plotly chart, 1 trace|Map \(Leaflet\), center 52.5, 13.4/g)).toHaveLength(3);
+    expect(text).not.toMatch(/script>|newPlot|srcdoc/);
+  });
+
   it('outputs that are small pass exactly as the page wrote them', { tags: ['P-317'] }, async () => {
     await open();
     const cellId = addCell('1 + 1');

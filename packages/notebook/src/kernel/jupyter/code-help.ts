@@ -30,7 +30,7 @@ export function toEvaluated(reply: JsonObject | undefined): string | undefined {
 }
 
 /** An `execute_request` that leaves no trace. */
-export function toEvaluation(expression: string): object {
+export function toEvaluation(expression: string): JsonObject {
   return { code: '', silent: true, store_history: false, user_expressions: { value: expression }, allow_stdin: false };
 }
 

@@ -77,6 +77,7 @@ function makePassive(root: ParentNode): void {
 
 const ownStyles = `.exported .cell { content-visibility: visible; margin: 0 0 1rem; }
 .exported .output-list { max-height: none; mask-image: none; overflow: visible; }
+.exported :is(.output, .widget-output) > pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .exported .source pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; }
 .exported main { padding-bottom: 4rem; }`;
 
@@ -109,7 +110,9 @@ function addPicture(drawn: Element, output: Output): void {
   const text = () => el('pre', { class: 'plain-output' }, about);
   expectLate(
     picture.then(
-      (src) => drawn.replaceChildren(el('img', { class: 'image-output', src, alt: about })),
+      // What is missing in it is said there, too.
+      (src) =>
+        drawn.replaceChildren(el('img', { class: 'image-output', src, alt: about }), ...drawn.querySelectorAll('.removed:not(.running)')),
       () => drawn.replaceChildren(text()),
     ),
   );

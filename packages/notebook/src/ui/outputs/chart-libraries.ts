@@ -10,14 +10,16 @@ export interface Libraries {
 }
 
 /** Files beside the window, by the library's name. */
-const files = { plotly: 'chart-plotly.js', vega: 'chart-vega.js', leaflet: 'chart-leaflet.js' } as const;
+const files = { plotly: 'chart-plotly.js', vega: 'chart-vega.js', leaflet: 'chart-leaflet.js', d3: 'chart-d3.js' } as const;
 type Bundled = keyof typeof files;
 
 /** By the end of the address: many servers have the same files. Versions are not compared. */
 const known: readonly (readonly [pattern: RegExp, name: Bundled | 'kernel' | 'nothing'])[] = [
   [/\/plotly(?:\.js)?[\w.@-]*(?:\/[\w./-]*)?$/, 'plotly'],
   [/\/vega(?:-lib|-lite|-embed)?(?:@[\w.-]+|\/[\d.]+\/[\w.-]+\.js)[\w./-]*$/, 'vega'],
-  [/\/(?:leaflet(?:-src)?(?:\.min)?|leaflet\.awesome-markers|jquery-[\d.]+(?:\.min|\.slim)*)\.js$/, 'leaflet'],
+  [/\/(?:leaflet(?:\.awesome-markers|\.markercluster|[._-]heat)?(?:-src)?(?:\.min)?|jquery-[\d.]+(?:\.min|\.slim)*)\.js$/, 'leaflet'],
+  // The third version alone: keys of maps are drawn with it, and later ones are other libraries.
+  [/\/d3(?:\/3\.[\d.]+\/d3|\.v3)(?:\.min)?\.js$/, 'd3'],
   [/\/(?:bokeh(?:-[a-z]+)?-\d[\w.]*|vis-network(?:\.min)?)\.js$/, 'kernel'],
   // Buttons and boxes of pages around a map, and none in it.
   [/\/bootstrap[\w.-]*\.js$/, 'nothing'],
@@ -40,6 +42,14 @@ export async function librariesOf(pages: readonly string[], names: readonly Bund
   const wanted = new Set([...names, ...Object.values(addresses)]);
   const code = await Promise.all([...wanted].map(async (name) => [name, await codeOf(name)] as const));
   return { code: Object.fromEntries(code), addresses };
+}
+
+const scriptTag = /<script\b[^>]{0,500}?\ssrc\s*=\s*["']?(https?:\/\/[^\s"'<>]{4,300})/gi;
+
+/** The addresses of scripts that the page loads, and for which nothing stands in. */
+export function missingLibraries(page: string): string[] {
+  const addresses = [...page.matchAll(scriptTag)].map(([, address = '']) => address);
+  return [...new Set(addresses)].filter((address) => libraryAt(address) === undefined);
 }
 
 /** What stands in for what is at the address; for libraries of the kernel's packages each address is a name of its own. */

@@ -31,6 +31,6 @@ function missingOf({ kind, spec }: Chart): string | undefined {
   }
   const types = Array.isArray(spec.data) ? spec.data.map((trace: unknown) => String((trace as { type?: unknown } | null)?.type)) : [];
   if (types.some((type) => /(?:geo|^choropleth|map|mapbox)$/.test(type) && !/^(?:heat|tree)map$/.test(type)))
-    return 'Plotly loads the ground of its maps from the network, which outputs do not have. Maps of folium are drawn without, and so are pictures: fig.to_image().';
+    return 'Plotly loads the ground of its maps, and the shapes of countries, from the network, which outputs do not have: points stand on blank ground. Shapes of your own geojson are drawn, and so are maps of folium.';
   return undefined;
 }

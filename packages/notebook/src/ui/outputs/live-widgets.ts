@@ -36,9 +36,15 @@ followTheme();
 export async function showWidget(holder: HTMLElement, modelId: string, textForm: () => HTMLElement): Promise<void> {
   for (const view of views) if (view.holder === holder) views.delete(view);
   const answer = (await requestOfHost({ do: 'findWidget', modelId }).catch(() => undefined)) as FoundWidget | undefined;
-  // A page that is no part of the window would never be seen. Without a connection the text stays as it is.
-  if (!answer || !holder.isConnected) return;
-  const { found } = answer;
+  // Without a connection the text stays as it is.
+  if (!answer) return;
+  const { found, text } = answer;
+  if (found === 'closed') return holder.replaceChildren();
+  // A page that is no part of the window would never be seen: an export has what the widget shows now as text.
+  if (!holder.isConnected) {
+    if (text !== undefined) holder.replaceChildren(el('pre', { class: 'plain-output' }, text));
+    return;
+  }
   if (found !== 'yes') return showText(holder, textForm, found === 'noComms' ? noComms : gone);
   const view: View = { holder, modelId, textForm, frame: undefined, known: new Set() };
   views.add(view);
@@ -63,7 +69,7 @@ async function begin(view: View, frame: LiveFrame): Promise<void> {
   view.frame = frame;
   const models = await open(view, view.modelId);
   if (view.frame !== frame) return;
-  if (models.length === 0) return end(view);
+  if (models.length === 0) return showWidget(view.holder, view.modelId, view.textForm);
   frame.post({ type: 'show', modelId: view.modelId, models, theme: theme() } satisfies ToWidgets);
 }
 
@@ -101,6 +107,10 @@ async function call(view: View, message: Extract<FromWidgets, { type: 'call' }>)
 function tell(news: WidgetNews, from: View | undefined): void {
   if (news.kind === 'gone') return [...views].forEach(end);
   for (const view of views) {
+    if (news.kind === 'close' && news.commId === view.modelId) {
+      void showWidget(view.holder, view.modelId, view.textForm);
+      continue;
+    }
     const concerns = news.kind === 'link' ? news.joins.some((id) => view.known.has(id)) : view.known.has(news.commId);
     if (view !== from && concerns) view.frame?.post({ type: 'news', news: [news] } satisfies ToWidgets);
   }

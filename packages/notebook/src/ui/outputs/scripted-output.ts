@@ -1,5 +1,6 @@
 import type { Output } from '../../kernel/kernel.js';
 import { button, el } from '../dom.js';
+import { missingLibraries } from './chart-libraries.js';
 import { showPage } from './chart-output.js';
 import { followTrust, mayRun, notebookTrusted, trustOutputs } from './host-requests.js';
 import type { OutputScripts } from './output-scripts.js';
@@ -29,8 +30,11 @@ function running(output: Output, { page, isLibrary }: OutputScripts): HTMLElemen
 function linesBelow(page: string): HTMLElement[] {
   const stop = button({ class: 'quiet', onclick: () => trustOutputs(false) }, 'Do not trust it any more');
   const tiles = 'The tiles of this map come from the network, which outputs do not have: its shapes stand on blank ground.';
+  const missing = missingLibraries(page).map((address) => address.replace(/^.*\/(?=.)/, ''));
+  const scripts = `Not loaded, since outputs have no network: ${missing.slice(0, 5).join(', ')}. What needs it is missing.`;
+  const lines = [...(/\bL\.tileLayer\(/.test(page) ? [tiles] : []), ...(missing.length > 0 ? [scripts] : [])];
   return [
-    ...(/\bL\.tileLayer\(/.test(page) ? [el('div', { class: 'removed' }, tiles)] : []),
+    ...(lines.length > 0 ? [el('div', { class: 'removed' }, lines.join(' '))] : []),
     ...(notebookTrusted()
       ? [el('div', { class: 'removed running' }, 'Scripts of this notebook run apart from it, and without network. ', stop)]
       : []),

@@ -8,6 +8,12 @@ export function bringLibraries(given: Libraries): void {
   libraries = given;
 }
 
+/** Maps of Plotly load their ground by its name from the network, and are not drawn without one: an empty one stands for each. */
+const noFeatures = { type: 'GeometryCollection', geometries: [] };
+const layers = ['coastlines', 'land', 'ocean', 'lakes', 'rivers', 'countries', 'subunits'];
+const blankGround = { type: 'Topology', arcs: [], objects: Object.fromEntries(layers.map((layer) => [layer, noFeatures])) };
+Object.assign(globalThis, { PlotlyGeoAssets: { topojson: new Proxy({}, { get: () => blankGround }) } });
+
 /** Runs the library now, unless it has run already. */
 export function runLibrary(name: string): void {
   const script = document.createElement('script');

@@ -32,7 +32,7 @@ async function drawn(): Promise<string | undefined> {
   if (figure?.querySelector('.main-svg') && Plotly) return Plotly.toImage(figure, { format: 'png' });
   const views = bokehViews(Bokeh);
   const [view] = views;
-  if (view) return Bokeh?.documents.every(({ is_idle }) => is_idle !== false) ? onWhite(view.export('png', false).canvas) : undefined;
+  if (view) return Bokeh?.documents.every(({ is_idle }) => is_idle !== false) ? onWhite(exported(view)) : undefined;
   const map = document.querySelector<HTMLElement>('.leaflet-container');
   if (map) return pictureOfElement(map);
   const canvas = [...document.querySelectorAll('canvas')].sort((a, b) => b.width * b.height - a.width * a.height)[0];
@@ -51,6 +51,20 @@ function bokehViews(bokeh: Drawers['Bokeh']): BokehView[] {
   return views.filter((view): view is BokehView => typeof (view as Partial<BokehView> | null)?.export === 'function');
 }
 
+/** Tables and buttons of Bokeh are elements, of which it makes no picture. */
+function exported(view: BokehView): HTMLCanvasElement {
+  const { canvas } = view.export('png', false);
+  if (isBlank(canvas)) throw new Error('nothing of it is a drawing');
+  return canvas;
+}
+
+function isBlank(canvas: HTMLCanvasElement): boolean {
+  if (canvas.width === 0 || canvas.height === 0) return true;
+  const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: new Uint8ClampedArray() };
+  const pixels = new Uint32Array(data.buffer);
+  return pixels.every((pixel) => pixel === pixels[0]);
+}
+
 function onWhite(image: HTMLCanvasElement | HTMLImageElement): string {
   const canvas = document.createElement('canvas');
   canvas.width = image.width;
@@ -63,13 +77,26 @@ function onWhite(image: HTMLCanvasElement | HTMLImageElement): string {
   return canvas.toDataURL('image/png');
 }
 
+/** A copy in which what is drawn on a canvas is an image: its markup would be empty. */
+function withStills(element: Element): Element {
+  const copy = element.cloneNode(true) as Element;
+  const drawn = element.querySelectorAll('canvas');
+  for (const [at, canvas] of copy.querySelectorAll('canvas').entries()) {
+    const still = document.createElement('img');
+    for (const { name, value } of canvas.attributes) still.setAttribute(name, value);
+    still.src = drawn[at]?.toDataURL() ?? '';
+    canvas.replaceWith(still);
+  }
+  return copy;
+}
+
 /** As markup within a drawing, with the page's styles: images in it are `data:` addresses already. */
 async function pictureOfElement(element: Element): Promise<string> {
   const { width, height } = element.getBoundingClientRect();
   const styles = [...document.querySelectorAll('style')].map(({ textContent }) => textContent).join('\n');
   const style = document.createElement('style');
   style.textContent = styles;
-  const markup = [style, element].map((each) => new XMLSerializer().serializeToString(each)).join('');
+  const markup = [style, withStills(element)].map((each) => new XMLSerializer().serializeToString(each)).join('');
   const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><foreignObject width="100%" height="100%"><div xmlns="http://www.w3.org/1999/xhtml" style="width:${width}px;height:${height}px">${markup}</div></foreignObject></svg>`;
   const image = new Image(width, height);
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing)}`;

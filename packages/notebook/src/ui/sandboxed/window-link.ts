@@ -21,7 +21,9 @@ export function onWindowMessage(listener: (data: unknown) => void): () => void {
 
 /** Tells the window how high the page is, now and whenever that changes. */
 export function followHeight(): void {
-  const sizes = new ResizeObserver(() => sayToWindow({ type: 'height', height: Math.ceil(document.body.scrollHeight) }));
+  // A bar below what is wider than the page takes some of its height.
+  const barPx = () => Math.max(0, innerHeight - document.documentElement.clientHeight);
+  const sizes = new ResizeObserver(() => sayToWindow({ type: 'height', height: Math.ceil(document.body.scrollHeight) + barPx() }));
   sizes.observe(document.body);
 }
 

@@ -12,8 +12,9 @@ export interface CellOutputs {
   outputs: readonly Output[];
 }
 
-/** What there is to shorten: an image, a code of a terminal, a line that was written over, a table. A shorter text without is left alone. */
-const worthReading = /image\/(?:png|jpeg|gif|webp)|\\u001[bB]|\\r|\\b|(?:<|\\u003[cC])table/;
+/** What there is to shorten: an image, a code of a terminal, a line that was written over, a table, a chart, scripts. A shorter text without is left alone. */
+const worthReading =
+  /image\/(?:png|jpeg|gif|webp)|\\u001[bB]|\\r|\\b|(?:<|\\u003[cC])(?:table|script|iframe|style)|application\/(?:javascript|vnd\.(?:plotly|vega))/;
 const maxCharacters = 18_000;
 
 /** The text of a result that may be too much for an agent; undefined for any other. */

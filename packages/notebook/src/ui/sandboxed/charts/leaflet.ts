@@ -2,12 +2,15 @@ import L from 'leaflet';
 import iconUrl from 'leaflet/dist/images/marker-icon.png';
 import icon2xUrl from 'leaflet/dist/images/marker-icon-2x.png';
 import shadowUrl from 'leaflet/dist/images/marker-shadow.png';
+import 'leaflet.heat';
+import 'leaflet.markercluster';
+import { leaveOutOthers } from './map-controls.js';
 import { awesomeMarkers } from './map-pins.js';
 
 declare const leafletStyles: string;
 
 const style = document.createElement('style');
-style.textContent = `${leafletStyles}\n.map-pin { background: none; border: none; }`;
+style.textContent = leafletStyles;
 document.head.append(style);
 
 // The images of a marker are looked for beside the style sheet, which has no address here.
@@ -22,6 +25,8 @@ L.TileLayer.include({
     return tile;
   },
 });
+
+leaveOutOthers();
 
 /** Pages of folium make what a popup holds with jQuery, and use no more of it. */
 const elementsOf = (html: string): Element[] => {
