@@ -124,7 +124,7 @@ describe('openBrowser: the system', () => {
     expect(await openBrowser(url, { env, surroundings, openWithSystem })).toMatchObject({
       opened: false,
       reason,
-      hint: expect.stringMatching(new RegExp(`^.{0,60}${words}.{0,60}$`)),
+      hint: expect.stringMatching(new RegExp(`^.{0,60}${words}.{0,80}$`)),
     });
   });
 
