@@ -128,11 +128,12 @@ export function buildReason() {
   return undefined;
 }
 
-export async function build() {
+/** `show` passes on what it prints. */
+export async function build({ show = false } = {}) {
   const hash = sourceHash();
   // Otherwise the output of a source file that is gone would stay, and be published.
   for (const folder of builtFolders()) rmSync(join(root, folder, 'dist'), { recursive: true, force: true });
-  const result = await run('npm', ['run', 'build']);
+  const result = await run('npm', ['run', 'build', '--workspaces', '--if-present'], { show });
   if (result.code === 0) {
     mkdirSync(dirname(buildStamp), { recursive: true });
     writeFileSync(buildStamp, hash);

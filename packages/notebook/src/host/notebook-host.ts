@@ -26,10 +26,12 @@ import { HostError, stackOf } from './host-error.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { NotebookFolder } from './notebook-folder.js';
 import type { NotebookHostOptions } from './notebook-host-options.js';
-import { openWindowsPort } from './open-windows-port.js';
+import { openWindowsPort, type WindowsPort } from './open-windows-port.js';
 import { OutputTrust } from './output-trust.js';
-import type { ViewerServer } from './viewer-server.js';
 import { ViewerWindows } from './viewer-windows.js';
+
+/** A window tries again more often. Milliseconds. */
+const comesBackMs = 5000;
 
 /** Everything that lives between start and close. */
 interface Parts {
@@ -39,7 +41,7 @@ interface Parts {
   trust: OutputTrust;
   tools: readonly NotebookTool[];
   windows: ViewerWindows;
-  server: ViewerServer;
+  port: WindowsPort;
 }
 
 /** A notebook with its file, its kernel and its windows. Document, kernel and file live here; windows come and go. */
@@ -78,13 +80,13 @@ export class NotebookHost implements AsyncDisposable {
 
   /** Where a window opens: for the person's own browser only. Its token opens one window, once, within 15 minutes, or so many milliseconds. */
   newUrl(lifeMs?: number): string {
-    const code = this.#started.server.issueCode(lifeMs);
+    const code = this.#started.port.server.issueCode(lifeMs);
     this.#options.onSecret?.(code);
     return `http://localhost:${this.port}/#token=${code}`;
   }
 
   get port(): number {
-    return this.#started.server.port;
+    return this.#started.port.server.port;
   }
 
   get session(): NotebookSession {
@@ -106,6 +108,11 @@ export class NotebookHost implements AsyncDisposable {
     return this.#parts?.kernels?.isUsing(kernel) ?? false;
   }
 
+  /** Who joins has asked for this kernel, by what `--kernel` takes: where it is another one, the person is asked. */
+  async offerKernel(wanted: string): Promise<void> {
+    await this.#parts?.kernels?.offer(wanted);
+  }
+
   /** What agents can call. */
   get tools(): readonly NotebookTool[] {
     return this.#started.tools;
@@ -113,6 +120,17 @@ export class NotebookHost implements AsyncDisposable {
 
   get openWindows(): number {
     return this.#parts?.windows.count ?? 0;
+  }
+
+  /**
+   * Whether a window that was open when the program before this one ended has come back by itself: asked before another one is opened. Waits
+   * five seconds for one, and not at all where none was open.
+   */
+  async windowIsBack(): Promise<boolean> {
+    const { port, windows } = this.#started;
+    if (port.awaitsWindow) await windows.untilOne(comesBackMs);
+    if (windows.count === 0 && this.#closing === undefined) port.note(false);
+    return windows.count > 0;
   }
 
   /** Why the file does not have what the notebook has; undefined where it has, or will in a moment. */
@@ -211,8 +229,8 @@ export class NotebookHost implements AsyncDisposable {
         drawChart: async (output) => windows?.draw(output),
         ...(file ? { whyUnsaved: () => whyUnsaved(file.state), fileNote: () => file.note } : {}),
       });
-      const server = await this.#openServer(windows, session, file?.path);
-      return { file, session, kernels, trust, tools, windows, server };
+      const port = await this.#openPort(windows, session, file?.path);
+      return { file, session, kernels, trust, tools, windows, port };
     } catch (error) {
       await windows?.close();
       await session?.close();
@@ -242,8 +260,8 @@ export class NotebookHost implements AsyncDisposable {
     });
   }
 
-  #openServer(windows: ViewerWindows, session: NotebookSession, notebook: string | undefined): Promise<ViewerServer> {
-    return openWindowsPort({
+  async #openPort(windows: ViewerWindows, session: NotebookSession, notebook: string | undefined): Promise<WindowsPort> {
+    const port = await openWindowsPort({
       ...this.#options,
       ...this.#options.windowLimits,
       notebook,
@@ -255,24 +273,27 @@ export class NotebookHost implements AsyncDisposable {
         session.start().catch((error: unknown) => this.#logger.warn('The kernel did not start.', { error: messageOf(error) }));
       },
     });
+    // Those that end with the host come back to the next one.
+    windows.onOpen = (isOpen) => this.#closing === undefined && port.note(isOpen);
+    return port;
   }
 
   async #close(): Promise<void> {
     const parts = await this.#starting?.catch(() => undefined);
     this.#parts = undefined;
     if (!parts) return;
-    const { file, session, trust, windows, server } = parts;
+    const { file, session, trust, windows, port } = parts;
     // The windows hear that all is in the file, or why it is not: they cannot ask later.
     await file?.save().catch(() => {});
     // No new window is let in while the open ones are notified.
-    const freed = server.close();
+    const freed = port.server.close();
     try {
       await windows.close();
       await freed;
       await session.close();
       await trust.close();
     } finally {
-      await Promise.all([this.#beside.close(), file?.close()]);
+      await Promise.all([this.#beside.close(), file?.close(), port.noted()]);
     }
   }
 

@@ -113,7 +113,7 @@ export function createActions(target: ViewerTarget): PerformAction {
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),
-    trustFolder: ({ yes, folder }) => assertKernels(kernels).trustFolder({ yes, folder }, by),
+    trustFolder: ({ yes, id, folder }) => assertKernels(kernels).trustFolder({ yes, id, folder }, by),
     allow: ({ what, yes }) => assertKernels(kernels).allow({ what, yes }, by),
     findWidget: ({ modelId }) => widgets.find(modelId),
     openWidget: ({ modelId }) => widgets.open(modelId),

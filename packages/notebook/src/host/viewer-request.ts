@@ -111,7 +111,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   setToolAccess: { allowed: flag },
   listKernels: {},
   useKernel: { id: text },
-  trustFolder: { yes: flag, folder: optional(text) },
+  trustFolder: { yes: flag, id: optional(text), folder: optional(text) },
   allow: { what: text, yes: flag },
   trustOutputs: { trusted: flag },
   readImage: { path: text },

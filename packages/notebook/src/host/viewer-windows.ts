@@ -40,6 +40,9 @@ export class ViewerWindows {
   readonly #widgets: WidgetTraffic;
   readonly #pictures: ChartPictures;
   readonly #stopListening: (() => void)[];
+  /** Called when there is a first window, and when there is none any more. */
+  onOpen: (isOpen: boolean) => void = () => {};
+  readonly #waiting = new Set<() => void>();
   #agents: readonly ConnectedAgent[] = [];
   #lease: LeaseDesk | undefined;
   readonly #life = randomUUID();
@@ -126,6 +129,21 @@ export class ViewerWindows {
     link.send(this.#hello(by.name));
     (isUnseen ? this.#unseen : this.#links).add(link);
     if (isUnseen) this.#options.headless?.join();
+    else if (this.#links.size === 1) this.#opened();
+  }
+
+  /** Resolves when a window is open, or after so many milliseconds. */
+  async untilOne(timeoutMs: number): Promise<void> {
+    if (this.#links.size > 0) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, timeoutMs);
+      this.#waiting.add(end);
+    });
   }
 
   /** A PNG of what the output shows in a page of its own, as base64. Undefined where no window draws it. */
@@ -136,7 +154,7 @@ export class ViewerWindows {
   async close(): Promise<void> {
     clearTimeout(this.#journalTimer);
     clearTimeout(this.#leaveTimer);
-    for (const stop of this.#stopListening) stop();
+    for (const stop of [...this.#stopListening, ...this.#waiting]) stop();
     this.#widgets.close();
     await Promise.all([...this.#links, ...this.#unseen].map((link) => link.close()));
     await this.#options.headless?.close();
@@ -170,6 +188,11 @@ export class ViewerWindows {
     };
   }
 
+  #opened(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.onOpen(true);
+  }
+
   /** The window that was opened last. */
   #askOne(links: ReadonlySet<ViewerLink>, message: HostMessage): boolean {
     const link = [...links].at(-1);
@@ -180,6 +203,7 @@ export class ViewerWindows {
   #remove(link: ViewerLink): void {
     if (this.#unseen.delete(link)) return;
     this.#links.delete(link);
+    if (this.#links.size === 0) this.onOpen(false);
     // A reload is back at once; whoever does not come back would leave an agent waiting.
     clearTimeout(this.#leaveTimer);
     this.#leaveTimer = setTimeout(() => this.#links.size > 0 || this.#options.session.questions.refuseUnattended(), leaveMs).unref();

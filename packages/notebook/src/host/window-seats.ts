@@ -8,6 +8,8 @@ import { isJsonObject } from '@notebridge/kit/json';
 export interface WindowSeat {
   readonly port: number;
   readonly key: string;
+  /** A window was open there when this was written. */
+  readonly hasWindow: boolean;
 }
 
 /** Keeps the seat of each notebook, so that its windows find the next program that opens it. */
@@ -53,7 +55,7 @@ function parseSeat(text: string, notebook: string): WindowSeat | undefined {
   if (!isJsonObject(seat) || seat.notebook !== notebook) return undefined;
   const { port, key } = seat;
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
-  return typeof key === 'string' && /^[\w-]{43}$/.test(key) ? { port, key } : undefined;
+  return typeof key === 'string' && /^[\w-]{43}$/.test(key) ? { port, key, hasWindow: seat.hasWindow === true } : undefined;
 }
 
 async function forgetOldest(folder: string): Promise<void> {

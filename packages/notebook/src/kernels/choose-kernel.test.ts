@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { chooseKernel } from './choose-kernel.js';
+import { chooseKernel, temporaryTrust } from './choose-kernel.js';
 import { KernelFinder } from './kernel-finder.js';
-import { temporaryTrust } from './notebook-kernels.js';
 
 test('auto runs nothing that a notebook or its folder brings without a question, and gives no code to another language', {
   tags: ['P-212'],

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import type { KernelFinder } from './kernel-finder.js';
 
@@ -103,6 +103,12 @@ export function readNamedKernel(metadata: JsonObject): NamedKernel {
   return { name: text(spec.name), displayName: text(spec.display_name) ?? '', language: language.toLowerCase() };
 }
 
+/** Nothing, or as little as a new notebook of ours has: a kernel that has run leaves the version of its language. */
+export function namesNone({ kernelspec, language_info }: JsonObject): boolean {
+  const version = isJsonObject(language_info) ? language_info.version : undefined;
+  return kernelspec === undefined || (version === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
+}
+
 /** As we write it (kernel-metadata.ts), and as JupyterLite does. */
 function isPyodide({ name, displayName }: NamedKernel): boolean {
   return name === pyodideKernel.id || ((name === undefined || isGeneric(name)) && /\bpyodide\b/i.test(displayName));
@@ -129,4 +135,14 @@ function text(value: unknown): string | undefined {
 
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 100));
+}
+
+/** Trust that ends with the notebook. */
+export function temporaryTrust(): FolderTrust {
+  const folders = new Set<string>();
+  return {
+    has: (folder) => folders.has(folder),
+    add: async (folder) => void folders.add(folder),
+    remove: async (folder) => void folders.delete(folder),
+  };
 }

@@ -1,8 +1,18 @@
 import type { FoundKernel } from './found-kernel.js';
 
-/** A kernel as windows and `notebridge kernels --json` list it. */
-export interface KernelOffer extends Omit<FoundKernel, 'launch'> {
+/** What a person is asked before a kernel runs: with what its code may do then. */
+export interface KernelAsks {
+  readonly question: string;
+  readonly isolation: string;
+  /** A yes trusts it. Null: nothing needs trust. */
+  readonly folder: string | null;
+}
+
+/** A kernel as windows list it. */
+export interface KernelOffer extends Omit<FoundKernel, 'launch' | 'trust'> {
   readonly isCurrent: boolean;
+  /** Null: choosing it is enough. */
+  readonly asks: KernelAsks | null;
 }
 
 /** The kernel of a notebook: which, why, and what would be better. Plain JSON. */
@@ -13,8 +23,10 @@ export interface KernelChoice {
   readonly reason: string;
   /** What its code can do to this machine, in one or two sentences. */
   readonly isolation: string;
-  /** What could be used instead, with the question for the person. `folder` is what a yes trusts. */
-  readonly proposal: { readonly id: string; readonly question: string; readonly folder: string } | null;
+  /** What could be used instead. */
+  readonly proposal: (KernelAsks & { readonly id: string }) | null;
+  /** Of `notebridge notebook`: with these a person opens the notebook again with this kernel and these limits. */
+  readonly options: readonly string[];
   /** What the sandbox kept code from, and a person may allow by a restart: writing to this folder, or reaching this server. */
   readonly mayAllow: { readonly kind: 'write' | 'network'; readonly what: string } | null;
   /** What the person should know, with the next step. */

@@ -1,25 +1,25 @@
 import { isAbsolute } from 'node:path';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
+import { messageOf } from '@notebridge/kit/message-of';
 import { HostError } from '../host/host-error.js';
 import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
 import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
-import { writtenFolderOf } from '../sandbox/written-folders.js';
 import type { NotebookSession } from '../session.js';
-import type { KernelAsks } from '../viewer/protocol.js';
 import { shellWord } from './advice.js';
 import { AllowedReach, type CodeReach } from './allowed-reach.js';
-import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
+import { chooseKernel, type FolderTrust, type KernelDecision, namesNone, temporaryTrust } from './choose-kernel.js';
 import { findUsable } from './find-usable.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { describeIsolation } from './isolation.js';
 import type { Variables } from './jupyter-folders.js';
-import type { KernelChoice, KernelOffer } from './kernel-choice.js';
+import type { KernelAsks, KernelChoice, KernelOffer } from './kernel-choice.js';
 import type { KernelFinder } from './kernel-finder.js';
 import { withKernel } from './kernel-metadata.js';
+import { beginningIn, type KernelTerms, termsFor, toReopenOptions } from './kernel-terms.js';
 import type { FindPyodideReach, PyodideReach } from './pyodide-reach.js';
 import { isSamePython } from './same-python.js';
 import { SwitchableKernel } from './switchable-kernel.js';
@@ -51,16 +51,24 @@ export interface NotebookKernelsOptions extends KernelOptions {
   create: (found: FoundKernel, how: KernelSetup) => Kernel | Promise<Kernel>;
 }
 
-/** What is decided beside the kernel itself. */
-export interface KernelTerms {
-  readonly sandbox: SandboxMode;
-  /** A person chose it, at a terminal or in a window. */
-  readonly isAttended: boolean;
-}
-
 /** With which it is made. */
 export interface KernelSetup extends KernelTerms, CodeReach {
   readonly onRestricted: (restriction: Restriction) => void;
+}
+
+/** Of which kernel and folder, as the person has read it; left out: of whatever is asked about. */
+interface KernelAnswer {
+  readonly yes: boolean;
+  readonly id?: string | undefined;
+  readonly folder?: string | undefined;
+}
+
+/** What a person is asked about, before it runs the code. */
+interface Proposal {
+  readonly kernel: FoundKernel;
+  readonly question: string;
+  /** A yes trusts it. Null: nothing needs trust. */
+  readonly folder: string | null;
 }
 
 /** The kernels of one open notebook: which there are, which one runs, and how another takes its place. */
@@ -75,28 +83,30 @@ export class NotebookKernels {
   #terms: KernelTerms;
   /** A person or an argument named this kernel, so the notebook's file shall name it. */
   #isMeant: boolean;
+  /** It was put in by a person in a window. */
+  #isChosen = false;
   #session: NotebookSession | undefined;
-  #isDismissed = false;
+  /** What the person is asked about. */
+  #proposal: Proposal | undefined;
+  /** Kernels of `--kernel` of who joined, about which the person was asked. */
+  readonly #wanted = new Set<string>();
+  /** Code has run in the kernel that is there now. */
+  #hasRun = false;
   /** The choice as listeners know it. */
   #said = '';
 
   private constructor(
     options: NotebookKernelsOptions,
-    parts: {
-      decision: KernelDecision;
-      terms: KernelTerms;
-      kernel: Kernel;
-      finder: KernelFinder;
-      trust: FolderTrust;
-      allowed: AllowedReach;
-    },
+    parts: { decision: KernelDecision; terms: KernelTerms; kernel: Kernel; trust: FolderTrust; allowed: AllowedReach },
   ) {
     this.#options = options;
-    this.#finder = parts.finder;
+    this.#finder = options.finder;
     this.#trust = parts.trust;
     this.#allowed = parts.allowed;
     this.#decision = parts.decision;
     this.#terms = parts.terms;
+    const { proposal } = parts.decision;
+    this.#proposal = proposal && { kernel: proposal, question: proposal.trust?.question ?? '', folder: proposal.trust?.folder ?? null };
     this.#isMeant = !['auto', undefined].includes(options.wanted);
     this.kernel = new SwitchableKernel(parts.kernel);
     this.#said = JSON.stringify(this.choice);
@@ -120,19 +130,19 @@ export class NotebookKernels {
       if (made) made.#offer(restriction);
     };
     const kernel = await options.create(decision.kernel, { ...terms, ...allowed.reach, onRestricted });
-    made = new NotebookKernels(options, { decision, terms, kernel, finder, trust, allowed });
+    made = new NotebookKernels(options, { decision, terms, kernel, trust, allowed });
     return made;
   }
 
   get choice(): KernelChoice {
-    const { kernel, reason, proposal, notice } = this.#decision;
-    const asks = this.#isDismissed ? undefined : proposal;
+    const { kernel, reason, notice } = this.#decision;
     return {
       id: kernel.id,
       displayName: kernel.displayName,
       reason,
       isolation: this.#describeIsolation(),
-      proposal: asks?.trust ? { id: asks.id, question: asks.trust.question, folder: asks.trust.folder } : null,
+      proposal: this.#proposal ? { id: this.#proposal.kernel.id, ...this.#toAsks(this.#proposal) } : null,
+      options: this.#reopenOptions,
       mayAllow: this.#allowed.offer ?? null,
       notice: [notice, this.#writtenNotice].filter((text) => text !== undefined).join(' ') || null,
     };
@@ -140,8 +150,22 @@ export class NotebookKernels {
 
   #describeIsolation(): string {
     const { files, allowNet } = this.#allowed.reach;
-    const { layers } = this.kernel;
-    return describeIsolation(this.#decision.kernel, { sandbox: this.#terms.sandbox, layers, files, allowNet, reach: () => this.#reach });
+    const { sandbox } = this.#terms;
+    return describeIsolation(this.#decision.kernel, { sandbox, layers: this.kernel.layers, files, allowNet, reach: () => this.#reach });
+  }
+
+  /** With what its code may do, once the person has said yes. */
+  #toAsks({ kernel, question, folder }: Proposal): KernelAsks {
+    const { reach } = this.#allowed;
+    const { sandbox } = termsFor(beginningIn(this.#options, kernel), { ...this.#options, ...reach }, true);
+    const isolation = describeIsolation(kernel, { sandbox, layers: undefined, ...reach, reach: () => this.#options.reach(true) });
+    return { question, folder, isolation };
+  }
+
+  get #reopenOptions(): readonly string[] {
+    const { sandbox, reach: findReach, wanted } = this.#options;
+    const isAuto = wanted === 'auto' && !this.#isChosen;
+    return toReopenOptions(this.#decision.kernel, { terms: this.#terms, sandbox, reach: this.#allowed.reach, findReach, isAuto });
   }
 
   get #writtenNotice(): string | undefined {
@@ -173,8 +197,15 @@ export class NotebookKernels {
       ...(folder === undefined ? {} : { folder }),
       // Only a person can answer, and an agent can say so.
       ...(proposal ? { asks_the_person: `${proposal.question} It is asked in the window: open_notebook_window.` } : {}),
+      ...(this.#isNew ? { variables: 'none: no cell has run in this kernel yet, and outputs in the notebook are of an earlier one' } : {}),
       ...(notice === null ? {} : { notice }),
     };
+  }
+
+  /** What the notebook shows of runs is not of this kernel. */
+  get #isNew(): boolean {
+    const cells = this.#session?.document.cells ?? [];
+    return !this.#hasRun && cells.some(({ executionCount }) => executionCount !== null);
   }
 
   get #reach(): PyodideReach {
@@ -192,8 +223,11 @@ export class NotebookKernels {
     return session.onEvent((event) => {
       // With a run the file changes anyway; merely opening a notebook leaves it as it is.
       if (event.type === 'finished' && (this.#isMeant || namesNone(session.document.metadata))) this.#writeMetadata(event.run.by);
+      if (event.type === 'restarted') this.#hasRun = false;
+      if (event.type !== 'kernel') return;
+      if (event.state !== 'idle') this.#hasRun = event.state === 'busy';
       // Once the layers are known, more can be said of the isolation.
-      if (event.type === 'kernel') this.#emitChange();
+      this.#emitChange();
     });
   }
 
@@ -201,7 +235,11 @@ export class NotebookKernels {
     const all = await this.#finder.all();
     const { kernel } = this.#decision;
     const shown = all.some(({ id }) => id === kernel.id) ? all : [kernel, ...all];
-    return shown.map(({ launch: _, ...found }) => ({ ...found, isCurrent: found.id === kernel.id }));
+    return shown.map((found) => {
+      const { launch: _, trust: __, ...offer } = found;
+      const question = this.#questionOn(found);
+      return { ...offer, isCurrent: found.id === kernel.id, asks: question ? this.#toAsks(question) : null };
+    });
   }
 
   /**
@@ -213,20 +251,42 @@ export class NotebookKernels {
     const session = this.#session;
     if (!session) return undefined;
     const found = beginningIn(this.#options, await findUsable(this.#finder, id));
-    const { trust } = found;
-    if (trust && found.source === 'folder' && !this.#trust.has(trust.folder)) {
-      this.#decision = { ...this.#decision, proposal: found };
-      this.#isDismissed = false;
+    const asks = this.#questionOn(found);
+    if (asks) {
+      this.#proposal = asks;
       this.#emitChange();
-      return { asks: trust };
+      return { asks: this.#toAsks(asks) };
     }
     await this.#putIn(found);
     this.#decision = { kernel: found, reason: 'it was chosen in the window' };
+    this.#proposal = undefined;
     this.#isMeant = true;
+    this.#isChosen = true;
     this.#emitChange();
     await session.restart({ by });
     this.#writeMetadata(by);
     return undefined;
+  }
+
+  /** Who joins has asked for another kernel, which is not put in unasked: the person is asked, once for each. */
+  async offer(wanted: string): Promise<void> {
+    if (this.#wanted.has(wanted) || this.isUsing(wanted)) return;
+    this.#wanted.add(wanted);
+    const asked = `An agent was set up with --kernel ${wanted}`;
+    try {
+      const kernel = await findUsable(this.#finder, wanted);
+      const question = `${asked}, and this notebook was open already, with ${this.#decision.kernel.displayName}. Use that one?`;
+      this.#proposal = { kernel, question, folder: this.#questionOn(kernel)?.folder ?? null };
+    } catch (error) {
+      this.#decision = { ...this.#decision, notice: `${asked}, which is not used here. ${messageOf(error)}` };
+    }
+    this.#emitChange();
+  }
+
+  /** An environment of a folder that is not trusted yet. */
+  #questionOn(kernel: FoundKernel): Proposal | undefined {
+    const { trust, source } = kernel;
+    return trust && source === 'folder' && !this.#trust.has(trust.folder) ? { kernel, ...trust } : undefined;
   }
 
   /** What code may reach: `--files` and `--allow-net`, with what a person has allowed since. */
@@ -259,17 +319,17 @@ export class NotebookKernels {
   }
 
   /** Answers the question of the proposal. A no is kept as long as the notebook is open. */
-  async trustFolder({ yes, folder }: { yes: boolean; folder?: string | undefined }, by: Actor): Promise<void> {
-    const { proposal } = this.#decision;
-    if (!proposal?.trust || (folder !== undefined && folder !== proposal.trust.folder))
+  async trustFolder({ yes, id, folder }: KernelAnswer, by: Actor): Promise<void> {
+    const proposal = this.#proposal;
+    if (!proposal || (id ?? proposal.kernel.id) !== proposal.kernel.id || (folder ?? proposal.folder) !== proposal.folder)
       throw new HostError('bad_request', 'There is no kernel that waits for an answer. Reload the window.');
     if (yes) {
-      await this.#trust.add(proposal.trust.folder);
+      if (proposal.folder !== null) await this.#trust.add(proposal.folder);
       // Of a kernelspec the yes is the choice; an environment is looked up again, and is trusted by now.
-      await this.use(proposal.id, by);
+      await this.use(proposal.kernel.id, by);
       return;
     }
-    this.#isDismissed = true;
+    this.#proposal = undefined;
     this.#emitChange();
   }
 
@@ -287,44 +347,4 @@ export class NotebookKernels {
     if (JSON.stringify(next) !== JSON.stringify(document.metadata)) document.setMetadata(undefined, next, { by });
     this.#isMeant = false;
   }
-}
-
-/** Nothing, or as little as a new notebook of ours has: a kernel that has run leaves the version of its language. */
-function namesNone({ kernelspec, language_info }: JsonObject): boolean {
-  const version = isJsonObject(language_info) ? language_info.version : undefined;
-  return kernelspec === undefined || (version === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
-}
-
-/** A kernel takes modules from where it begins, before any cell runs: from a folder of code's it loads what code has put there. */
-function beginningIn({ folder, sandbox, ...reach }: NotebookKernelsOptions, found: FoundKernel): FoundKernel {
-  // In a sandbox alone it is anyway.
-  if (found.launch === undefined || found.written !== undefined || sandbox === 'require' || isConfined(reach)) return found;
-  const written = writtenFolderOf(folder);
-  return written === undefined ? found : { ...found, written };
-}
-
-function termsFor(
-  { id, written, launch }: FoundKernel,
-  { sandbox, ...reach }: Pick<NotebookKernelsOptions, 'sandbox' | 'files' | 'allowNet'>,
-  isAttended: boolean,
-): KernelTerms {
-  if (sandbox !== undefined || id === pyodideKernel.id) return { sandbox: sandbox ?? 'auto', isAttended };
-  if (isConfined(reach)) return { sandbox: 'require', isAttended };
-  // Where no sandbox works a Python runs as before, and says so; a kernelspec leads to code that nobody has looked at.
-  if (written !== undefined) return { sandbox: launch?.kernelName === undefined ? 'auto' : 'require', isAttended };
-  return { sandbox: isAttended ? 'off' : 'auto', isAttended };
-}
-
-function isConfined({ files, allowNet }: Pick<NotebookKernelsOptions, 'files' | 'allowNet'>): boolean {
-  return files !== undefined || allowNet.length > 0;
-}
-
-/** Trust that ends with the notebook. */
-export function temporaryTrust(): FolderTrust {
-  const folders = new Set<string>();
-  return {
-    has: (folder) => folders.has(folder),
-    add: async (folder) => void folders.add(folder),
-    remove: async (folder) => void folders.delete(folder),
-  };
 }

@@ -19,7 +19,7 @@ export const notebookErrors = {
   not_code_cell: { meaning: 'Only code cells can be run.', next: 'Use the id of a code cell.' },
   read_only: { meaning: 'The notebook is read-only for agents.', next: 'Ask the person at the notebook to allow changes.' },
   changed_since: { meaning: 'The cell was changed after the change that would be undone.', next: 'Edit the cell instead.' },
-  nothing_to_undo: { meaning: 'The journal has no such change that is not undone yet.', next: 'Read the cells with `get_cells`.' },
+  nothing_to_undo: { meaning: 'There is no such change, or it was taken back already.', next: 'Read the cells with `get_cells`.' },
   unknown_run: {
     meaning: 'No run of that id is known: it was too long ago, or of a process that has ended.',
     next: 'Look at `list_runs`, and at the cell with `get_cells`, before it is run again.',

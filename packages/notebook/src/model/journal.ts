@@ -82,14 +82,14 @@ export class Journal {
   /** Takes back the last change that is not undone. Throws `nothing_to_undo`, or `changed_since` and changes nothing. */
   undoLast({ by, ofAgent }: UndoOptions): JournalEntry {
     const last = this.findLast(ofAgent);
-    if (!last) throw new NotebookError('nothing_to_undo', 'The journal has no change that could be undone.');
+    if (!last) throw new NotebookError('nothing_to_undo', 'There is no change by an agent that could be taken back.');
     return this.undo(last.id, { by });
   }
 
   /** Takes back one change. Throws `nothing_to_undo`, or `changed_since` and changes nothing. */
   undo(entryId: number, { by }: UndoOptions): JournalEntry {
     const entry = this.#entries.find(({ id, undone }) => id === entryId && !undone);
-    if (!entry) throw new NotebookError('nothing_to_undo', `The journal has no change ${entryId} that is not undone yet.`);
+    if (!entry) throw new NotebookError('nothing_to_undo', `Change ${entryId} was taken back already, or is too old to be.`);
     this.#assertUntouched(entry);
     this.#undoVersion = this.#document.version + 1;
     this.#revert(entry, by);

@@ -105,6 +105,9 @@ function environmentOf(prefix: string, userBase: string | undefined, kernels: re
     USER: 'nobody',
     LANG: 'C.UTF-8',
     TMPDIR: '/tmp',
+    // What cannot be reached is not tried six times, each with lines of its own.
+    PIP_RETRIES: '0',
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
     PATH: [join(prefix, 'bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
     ...(existsSync(join(prefix, 'pyvenv.cfg')) ? { VIRTUAL_ENV: prefix } : {}),
     ...(userBase === undefined ? {} : { PYTHONUSERBASE: userBase }),

@@ -18,6 +18,7 @@ import { followKernelChoice } from './frame/kernel-picker.js';
 import { startLeaseBanners } from './frame/lease-banners.js';
 import { announceEvents } from './frame/news.js';
 import { Outline } from './frame/outline.js';
+import { followReopening } from './frame/reopened-banner.js';
 import { startStatusBanners } from './frame/status-banners.js';
 import { HeldKeys } from './held-keys.js';
 import { editorKeys, listenToKeys } from './keys.js';
@@ -120,6 +121,7 @@ export function startApp(root: HTMLElement, key: string): void {
   ]);
   const hint = createActivityHint(store, trail, commands);
   followKernelChoice(store, banners, commands);
+  followReopening(store, banners);
   startLeaseBanners(store, banners, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
   startDraftBanners(drafts, store, banners, commands);
@@ -132,14 +134,26 @@ export function startApp(root: HTMLElement, key: string): void {
   switchWithLink(inserter, store);
   const foot = el('div', { class: 'foot' }, inserter);
   const main = el('main', { 'aria-label': 'Notebook' }, view.element, createEmptyNote(store), foot);
+  const top = el('div', { class: 'top' }, bar, findBar.element, banners.element);
+  makeRoom(top, banners.element);
   root.replaceChildren(
-    el('div', { class: 'top' }, bar, banners.element, findBar.element),
+    top,
     el('div', { class: 'middle' }, main, changes.element, outline.element),
     hint,
     documentation.element,
     announcer.element,
   );
   connection.open();
+}
+
+/** No cell is covered by what stands at the top, how high that may be. */
+function makeRoom(top: HTMLElement, banners: HTMLElement): void {
+  const { style } = document.documentElement;
+  const observer = new ResizeObserver(() => {
+    style.setProperty('--bar-height', `${top.offsetHeight}px`);
+    style.setProperty('--banners-height', `${banners.offsetHeight}px`);
+  });
+  for (const element of [top, banners]) observer.observe(element);
 }
 
 function followStore(store: Store, drafts: Drafts): void {

@@ -127,12 +127,6 @@ export interface KernelList {
   readonly kernels: readonly KernelOffer[];
 }
 
-/** The `value` of `done` for a `useKernel` that waits for an answer: the kernel is a program of a folder that is not trusted yet. */
-export interface KernelAsks {
-  readonly question: string;
-  readonly folder: string;
-}
-
 /** The same for several, in their order. */
 export interface InsertedCells {
   readonly cellIds: readonly string[];
@@ -221,12 +215,12 @@ export type ViewerAction =
   /** Answered with `KernelList`. */
   | { readonly do: 'listKernels' }
   /**
-   * Puts another kernel in, as a restart does. Answered with `{ asks: KernelAsks }` where the person has to trust a folder first
-   * (`trustFolder`). Fails with `unknown_kernel`, `kernel_unusable` or `kernel_failed`.
+   * Puts another kernel in, as a restart does. Answered with `{ asks: KernelAsks }` where the person has to trust a folder first, as the list
+   * said (`trustFolder`). Fails with `unknown_kernel`, `kernel_unusable` or `kernel_failed`.
    */
   | { readonly do: 'useKernel'; readonly id: string }
-  /** Answers the question of the proposal; with yes, its folder is trusted and its kernel put in. With `folder` only if it is still of that one. */
-  | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
+  /** Answers the question of the proposal; with yes, its folder, if it has one, is trusted and its kernel put in. With `id` or `folder` only if it is still of that one. */
+  | { readonly do: 'trustFolder'; readonly yes: boolean; readonly id?: string; readonly folder?: string }
   /** Answers what `KernelChoice.mayAllow` offers; a yes restarts the kernel. Fails with `bad_request` for what is not offered any more. */
   | { readonly do: 'allow'; readonly what: string; readonly yes: boolean }
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */

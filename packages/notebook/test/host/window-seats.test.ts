@@ -9,7 +9,8 @@ import { WindowTickets } from '../../src/host/window-tickets.js';
 import { proofText } from '../../src/viewer/window-proof.js';
 import { temporaryFolder } from './support/folder.js';
 import { startHost } from './support/hosts.js';
-import { challenge, enter, refusalOf, sign, ticketFor } from './support/window.js';
+import { until } from './support/until.js';
+import { challenge, dial, enter, openWindow, refusalOf, sign, TestWindow, ticketFor } from './support/window.js';
 
 /** How a notebook is opened again and again. */
 async function notebook() {
@@ -53,6 +54,28 @@ describe('a notebook that is opened again', () => {
     }
   });
 
+  it('awaits a window that was open when it ended, so that no second one is opened, and no other', { tags: ['P-934'] }, async () => {
+    const options = await notebook();
+    const first = await startHost(options);
+    expect(await first.windowIsBack()).toBe(false);
+    const { origin } = new URL(first.url);
+    const { text: key } = await enter(first.url);
+    await openWindow(first.url);
+    await first.close();
+    const second = await startHost(options);
+    const isBack = second.windowIsBack();
+    const ticket = await ticketFor(origin, key);
+    const window = new TestWindow(await dial(origin, { ticket }));
+    expect(await isBack).toBe(true);
+    await until(() => window.hello);
+    window.socket.close();
+    await until(() => second.openWindows === 0);
+    await second.close();
+    const third = await startHost(options);
+    expect(await options.seats.read(options.file)).toMatchObject({ hasWindow: false });
+    expect(await third.windowIsBack()).toBe(false);
+  });
+
   it('keeps nothing of one in memory, and of each file its own', async () => {
     const { file, seats } = await notebook();
     const [inMemory, one, two] = [
@@ -72,7 +95,7 @@ describe('a notebook that is opened again', () => {
       { port: 0, key: 'x'.repeat(43) },
       { port: 80, key: 'short' },
     ]) {
-      await seats.write(file, seat);
+      await seats.write(file, { ...seat, hasWindow: false });
       expect(await seats.read(file)).toBeUndefined();
     }
   });

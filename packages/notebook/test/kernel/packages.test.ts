@@ -137,6 +137,8 @@ describe('code is refused', () => {
   test('one of several that is missing: then none is installed', async () => {
     index.addWheel({ name: 'good', version: '1' });
     expect(await failure('good nosuch')).toMatch(/no package 'nosuch'/);
+    // One line: nothing in the cell's own code is at fault.
+    expect((await pip('nosuch')).error?.traceback.map(plain)).toEqual([expect.stringMatching(/^InstallError: There is no package 'nosuch'/)]);
     expect(await isThere('good')).toBe('False');
   });
 

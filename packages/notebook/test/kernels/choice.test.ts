@@ -4,9 +4,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { chooseKernel } from '../../src/kernels/choose-kernel.js';
+import { chooseKernel, temporaryTrust } from '../../src/kernels/choose-kernel.js';
 import { KernelFinder } from '../../src/kernels/kernel-finder.js';
-import { temporaryTrust } from '../../src/kernels/notebook-kernels.js';
 import { bareUser, makeHostileRepository, makeVenv, sciencePython, temporaryProject, writeProgram, writeSpec } from './support/projects.js';
 
 const timeout = 60_000;

@@ -46,7 +46,8 @@ describe('the kernel in the window', { timeout: 180_000 }, () => {
     await page.locator('.kernel[data-state="idle"]').waitFor();
     expect(await opener.innerText()).toMatch(/^Python 3\.\d+\.\d+ \(python3\) ·\s+Idle/);
     const question = 'This folder has its own Python (.venv). Use it? It will run code of this folder.';
-    await page.getByText(question).waitFor();
+    // What code may do then is said with the question.
+    await page.getByText(`${question} It is a program of this machine that runs as its user`).waitFor();
 
     await opener.focus();
     await page.keyboard.press('Enter');
@@ -79,6 +80,7 @@ describe('the kernel in the window', { timeout: 180_000 }, () => {
     await page.keyboard.press('Enter');
     const asked = page.getByRole('alertdialog', { name: question });
     expect(await asked.innerText()).toContain(project);
+    expect(await asked.innerText()).toContain('Nothing stands between its code and this machine.');
     expect(host.kernelChoice?.id).not.toBe(own);
     await asked.getByRole('button', { name: 'Use it' }).click();
     await page.locator('.kernel-name', { hasText: '(.venv)' }).waitFor();

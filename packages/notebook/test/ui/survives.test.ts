@@ -35,7 +35,10 @@ describe('a window whose program ends', () => {
     return { file, open, kill };
   }
 
-  it('by a kill goes on with the next one, with what had been typed before and after', drivesBrowser, async () => {
+  it('by a kill goes on with the next one, with what had been typed before and after, and says that the kernel is new', {
+    ...drivesBrowser,
+    tags: ['P-930'],
+  }, async () => {
     const { file, open, kill } = await prepare();
     const first = await open();
     const { page, faults } = await stage.window(first);
@@ -66,8 +69,15 @@ describe('a window whose program ends', () => {
     await page.keyboard.press('Control+s');
     await expect.poll(() => saved.textContent()).toBe('Saved');
     expect(JSON.parse(await readFile(file, 'utf8')).cells[0].source.join('')).toBe('first = 1 + 2 + 3');
-    expect(faults).toEqual([]);
+    await page.locator('.cm-content').first().click();
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.press('Control+s');
+    await expect.poll(() => saved.textContent()).toBe('Saved');
     await kill(second);
+    const third = await open();
+    await page.getByText('Notebridge was started again, with a new kernel: variables are gone.').waitFor();
+    expect(faults).toEqual([]);
+    await kill(third);
   });
 
   it('in order says that it is saved of nothing that is not, and leaves its text to the next window', {

@@ -110,8 +110,10 @@ export class HostLink implements LinkHandler {
     notebook.join(this.#peer, request.toolsKey);
     const { provider, address } = notebook.target;
     const { instructions } = provider;
-    const place = { id: notebook.id, address: { ...address } };
+    const { id, life } = notebook;
     const note = isNew ? undefined : notebook.noteFor(request);
-    return { isNew, ...place, ...(instructions === undefined ? {} : { instructions }), ...(note === undefined ? {} : { note }) };
+    const isolation = notebook.target.kernel?.isolation();
+    const optional = Object.entries({ instructions, note, isolation }).filter(([, text]) => text !== undefined);
+    return { id, life, address: { ...address }, ...Object.fromEntries(optional) };
   }
 }

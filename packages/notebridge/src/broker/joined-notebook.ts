@@ -31,6 +31,8 @@ export interface JoinedNotebookOptions {
   /** Shows the person a window, and tells the agent where its address stands. */
   showWindow: (window: { url: string; path: string }) => Promise<ToolResult>;
   nameOfAgent: (context: CallContext) => string;
+  /** What whoever is at this process does when the one that holds the notebook has ended. Default: nothing, the next call opens it. */
+  howAgain?: string | undefined;
   /** What the notebook's code may call. */
   tools: LentTools | undefined;
   /** How long the agent may take to answer what the notebook asks in the middle of a call. Milliseconds. */
@@ -40,8 +42,6 @@ export interface JoinedNotebookOptions {
 
 interface OpenLink {
   peer: Peer;
-  /** This process has had it opened: nobody had it open. */
-  isNew: boolean;
   instructions: string | undefined;
   id: string;
 }
@@ -59,7 +59,8 @@ export class JoinedNotebook implements Provider {
   #link: Promise<OpenLink> | undefined;
   #joined: OpenLink | undefined;
   #agents: readonly { id: string; name: string }[] = [];
-  #hadLink = false;
+  /** Which opening of the notebook this agent was told of last. */
+  #life: unknown;
   /** What it turned out to be: by that it is found again. */
   #again: Pick<JoinRequest, 'address'> = {};
   #lastId: string | undefined;
@@ -215,18 +216,17 @@ export class JoinedNotebook implements Provider {
     const peer = await connect((opened) => this.#handlerOf(opened), this.#again.address);
     try {
       const answer = await peer.request('notebook/open', { ...open, ...this.#again } as unknown as JsonObject);
-      const { isNew, instructions, id, address, note } = toPlainValue(answer) as JsonObject;
-      const link = {
-        peer,
-        isNew: isNew === true,
-        instructions: typeof instructions === 'string' ? instructions : undefined,
-        id: String(id),
-      };
+      const { life, instructions, id, address, note, isolation } = toPlainValue(answer) as JsonObject;
+      const link = { peer, instructions: typeof instructions === 'string' ? instructions : undefined, id: String(id) };
+      const hadLink = this.#life !== undefined;
       if (this.#isClosed) throw new BridgeError('closed', 'This agent has left the notebook.');
-      if (!this.#hadLink && typeof note === 'string') this.#news = note;
-      if (this.#hadLink && link.isNew) this.#news = newsOf(address as unknown as NotebookAddress);
-      if (this.#hadLink) this.#returned(peer);
-      this.#hadLink = true;
+      // Also where a person has opened it again, before this agent has noticed.
+      if (life !== this.#life) {
+        const opened = hadLink ? newsOf(address as unknown as NotebookAddress, isolation) : undefined;
+        this.#news = [opened, note].filter((text) => typeof text === 'string').join(' ') || undefined;
+      }
+      if (hadLink) this.#returned(peer);
+      this.#life = life;
       this.#joined = link;
       this.#lastId = link.id;
       this.#again = { address: address as unknown as NotebookAddress };
@@ -264,7 +264,8 @@ export class JoinedNotebook implements Provider {
         if (this.#joined?.peer !== peer) return;
         this.#joined = undefined;
         this.#link = undefined;
-        if (!this.#isClosed && !this.#isDisconnected) logger.warn('The process that holds the notebook has ended.');
+        if (this.#isClosed || this.#isDisconnected) return;
+        logger.warn(`The process that held the notebook has ended. ${this.#options.howAgain ?? 'The next call opens it again.'}`);
       },
     };
   }
@@ -278,9 +279,11 @@ export class JoinedNotebook implements Provider {
   }
 }
 
-function newsOf(address: NotebookAddress): string {
+function newsOf(address: NotebookAddress, isolation: unknown): string {
   if (address.kind !== 'built-in') return againText;
-  return address.file === undefined ? emptyText : reopenedText;
+  const text = address.file === undefined ? emptyText : reopenedText;
+  // Who opened it again may have given its code more, or less.
+  return typeof isolation === 'string' ? `${text} What its code can do now: ${isolation}` : text;
 }
 
 const watchTimeoutMs = 5000;
@@ -294,7 +297,7 @@ const disconnectedText =
 const goneText =
   'The process that held the notebook ended while the call ran, or said nothing for half a minute. Its outcome is unknown; it was not repeated. The next call joins it again; if it has ended, the notebook is opened again, with a new kernel.';
 const reopenedText =
-  'Note: the process that held the notebook had ended, so it was opened again from its file, with a new kernel. Variables are gone; cells are as they were last saved.';
+  'Note: the process that held the notebook had ended, and it was opened again from its file, with a new kernel. Variables are gone; cells are as they were last saved.';
 const againText =
   'Note: the process that held the connection to the notebook had ended, and another one connected to it again. Look at the cells before you repeat anything.';
 const emptyText =

@@ -44,11 +44,8 @@ export function kernelNote(
   { isUsing, wanted }: { isUsing: (kernel: string) => boolean; wanted: NotebookTerms },
 ): string | undefined {
   if (wanted.kernel === undefined || wanted.kernel === 'auto' || isUsing(wanted.kernel)) return undefined;
-  const end =
-    location === null
-      ? 'choose another one in its window'
-      : `choose another one in its window, or end it with "notebridge stop ${location}"`;
-  return `This notebook was open already, with ${kernel ?? 'another kernel'}, and goes on with it: --kernel ${wanted.kernel} was not used. For that kernel the person can ${end}; then call again.`;
+  const end = location === null ? '' : ` Or they end it with "notebridge stop ${location}", and you call again.`;
+  return `This notebook was open already, with ${kernel ?? 'another kernel'}, and goes on with it: --kernel ${wanted.kernel} was not used. Its window asks the person whether that one shall take its place (open_notebook_window).${end}`;
 }
 
 const ranks = ['none', 'ro', 'rw', 'everything'] as const;

@@ -25,8 +25,8 @@ export interface JoinTarget {
   address: NotebookAddress;
   terms: NotebookTerms;
   describe(): NotebookDescription;
-  /** Whether its kernel is the one that `--kernel` names so. Left out: the kernel is not ours to choose. */
-  isUsing?(kernel: string): boolean;
+  /** Left out: the kernel is not ours to choose. */
+  kernel?: JoinKernel | undefined;
   /** Left out: it has no windows that we open. */
   window?: NotebookWindow;
   /** Rejects if it cannot be saved, or has no file. Left out: whoever shows it saves it. */
@@ -40,6 +40,16 @@ export interface JoinTarget {
   person?: LeasePerson | undefined;
   /** An agent that calls nothing for so long holds the notebook no more. Milliseconds. Default five minutes. */
   leaseIdleMs?: number | undefined;
+}
+
+/** The kernel of a notebook, where it is ours to choose. */
+export interface JoinKernel {
+  /** Whether it is the one that `--kernel` names so. */
+  isUsing(kernel: string): boolean;
+  /** Asks the person whether that one shall take its place. */
+  offer(kernel: string): void;
+  /** What its code can do to this machine. */
+  isolation(): string | undefined;
 }
 
 /** A notebook as agents and people are told of it. */
@@ -78,6 +88,8 @@ export class SharedNotebook {
   readonly id: string;
   readonly target: JoinTarget;
   readonly openedAt = Date.now();
+  /** Another one for each time that the notebook is opened, by whatever process. */
+  readonly life = randomBytes(6).toString('hex');
   /** Which of its agents changes and runs. */
   readonly lease: Lease;
   readonly #gate: LeaseGate;
@@ -137,10 +149,12 @@ export class SharedNotebook {
     assertTerms(this.target.describe().location ?? 'The notebook', { held: this.target.terms, wanted });
   }
 
-  /** What a process has to know that joins it as it is. */
+  /** What a process has to know that joins it as it is; the person is asked about it. */
   noteFor(wanted: NotebookTerms): string | undefined {
-    const { isUsing } = this.target;
-    return isUsing && kernelNote(this.target.describe(), { isUsing, wanted });
+    const { kernel } = this.target;
+    const note = kernel && kernelNote(this.target.describe(), { isUsing: (named) => kernel.isUsing(named), wanted });
+    if (note !== undefined && wanted.kernel !== undefined) kernel?.offer(wanted.kernel);
+    return note;
   }
 
   /** `toolsKey`: the process lends the servers of this config to the notebook's code. */

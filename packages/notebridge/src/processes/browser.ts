@@ -118,11 +118,10 @@ function notOpened(reason: BrowserObstacle, found = ''): BrowserResult {
 }
 
 const advice: Record<BrowserObstacle, string> = {
-  no_display:
-    'This machine has no screen (DISPLAY and WAYLAND_DISPLAY are not set). Open the address by hand in a browser on this machine, or set BROWSER.',
-  ssh: 'This is an SSH session without a screen. Forward the port to your own machine, then open the address in the browser there.',
-  wsl: 'Open the address by hand in a browser on Windows, or install "wslu" and set BROWSER=wslview.',
-  container:
-    'This is a container without a screen, and its loopback ports are its own: publishing one does not reach it. Start the container in the network of its machine (docker run --network host), or forward the port into it (kubectl port-forward, the editor of a dev container); then open the address in a browser there.',
+  no_display: 'There is no screen here: open the address by hand.',
+  ssh: 'This is an SSH session: forward the port to your machine, and open the address there.',
+  wsl: 'Open the address by hand in a browser on Windows.',
+  // Publishing the port does not reach a loopback address inside.
+  container: 'This is a container: start it with --network host, or forward the port into it; then open the address outside.',
   command_failed: 'Open the address by hand, or set BROWSER to the command of a browser.',
 };

@@ -3,6 +3,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +11,7 @@ import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';
-import { SharedHome, until } from '../support/broker.js';
+import { livingProcesses, SharedHome, until } from '../support/broker.js';
 import { Program, programFile, runProgram } from '../support/program.js';
 import { windowUrlIn } from '../support/window-url.js';
 
@@ -28,8 +29,8 @@ class Terminal implements AsyncDisposable {
   said = '';
 
   /** Without a file: in memory. */
-  constructor(file: string | undefined, env: Record<string, string>) {
-    const args = ['notebook', ...(file === undefined ? [] : [file]), '--headless'];
+  constructor(file: string | undefined, env: Record<string, string>, more = ['--headless']) {
+    const args = ['notebook', ...(file === undefined ? [] : [file]), ...more];
     const command = [process.execPath, programFile, ...args].map((word) => `'${word}'`).join(' ');
     this.child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { env: { ...bareEnvironment(), ...env }, stdio: 'pipe' });
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -40,6 +41,16 @@ class Terminal implements AsyncDisposable {
   async url(): Promise<string> {
     await until(() => /Ctrl-C/.test(this.said));
     return /http:\/\/localhost:\d+\/#\w+=[\w-]+/.exec(this.said)?.[0] ?? '';
+  }
+
+  /** As when its window is closed at once, or the machine runs out of memory. */
+  async kill(): Promise<void> {
+    const ended = once(this.child, 'close');
+    const own = [this.child.pid];
+    const all = livingProcesses();
+    for (const parent of own) own.push(...all.filter((each) => each.parent === parent).map(({ pid }) => pid));
+    for (const pid of own.slice(1)) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    await ended;
   }
 
   async end(): Promise<void> {
@@ -63,6 +74,29 @@ async function openWindow(url: string): Promise<Page & AsyncDisposable> {
 const noBrowser = 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set';
 
 describe.runIf(process.platform === 'linux')('one window, whoever came first', () => {
+  it('a terminal that is killed and started again finds its window back and opens no other, and one that had joined says what to do', {
+    ...slow,
+    tags: ['P-934'],
+  }, async ({ skip }) => {
+    skip(browser === undefined, noBrowser);
+    await using home = new SharedHome();
+    const [file, opened, recorder] = [home.path('work.ipynb'), home.path('opened'), home.path('browser')];
+    writeFileSync(recorder, `#!/bin/sh\necho "$1" >> '${opened}'\n`, { mode: 0o755 });
+    const addresses = () => (existsSync(opened) ? readFileSync(opened, 'utf8').trim().split('\n') : []);
+    const env = { ...home.env, BROWSER: recorder };
+    await using first = new Terminal(file, env, ['--kernel', 'pyodide']);
+    await until(() => addresses().length === 1);
+    await using page = await openWindow(addresses()[0] ?? '');
+    await page.locator('.kernel[data-state="idle"]').waitFor({ timeout: 60_000 });
+    await using joined = new Terminal(file, env);
+    await until(() => joined.said.includes('open in another process already'));
+    await first.kill();
+    await until(() => joined.said.includes('Press Enter to open it again, with a new kernel; Ctrl-C ends this command.'));
+    await using second = new Terminal(file, env, ['--kernel', 'pyodide']);
+    await until(() => second.said.includes('The window that was open before goes on.'));
+    expect(addresses()).toHaveLength(1);
+  });
+
   it('person first: agents join the terminal’s notebook, leave it, and lose nothing', slow, async ({ skip }) => {
     skip(browser === undefined, noBrowser);
     await using home = new SharedHome();

@@ -61,6 +61,13 @@ it.each<[string, Output, object, RegExp, Restriction | undefined]>([
     /In a terminal: \/home\/you\/\.venv\/bin\/python -m pip install polars\./,
     { kind: 'install' },
   ],
+  [
+    'an installation that pip has given up',
+    textOf('ERROR: No matching distribution found for polars\n'),
+    { source: '!pip install polars' },
+    /in which nothing is installed/,
+    { kind: 'install' },
+  ],
   ['a missing module', errorOf('ModuleNotFoundError', "No module named 'polars'"), {}, /pip install polars/, { kind: 'install' }],
 ])('says of %s what would give it', (_, output, given, note, restriction) => {
   expect(noteOn(output, given)).toEqual({ note: expect.stringMatching(note), restriction });

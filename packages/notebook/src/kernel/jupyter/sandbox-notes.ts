@@ -22,6 +22,8 @@ const isUnreached =
   /Temporary failure in name resolution|Name or service not known|nodename nor servname|No address associated with hostname|Network is unreachable|Could not resolve host|Failed to resolve|Tunnel connection failed: 403|unable to resolve host/i;
 const hostNamed =
   /\bhost='([^']+)'|(?:resolve|resolve host:?) '?([\w.-]+\.[a-z]{2,})\b|https?:\/\/([\w.-]+)|["']([\w-]+(?:\.[\w-]+)*\.[a-z]{2,})["'],\s*\d+/i;
+/** By pip, once it has tried. */
+const isNotInstalled = /No matching distribution found|Could not install packages due to/;
 const isInstall = /(?:^|\n)\s*[!%]?\s*(?:\w+\s+-m\s+)?(?:uv\s+)?(?:pip|pip3|conda|mamba)\s+(?:add|install)\s+(?:-\S+\s+)*([\w.-]+)?/;
 
 /**
@@ -34,8 +36,9 @@ export function createSandboxNotes(reach: GivenReach, source: string) {
 
   /** What kept it from what it tried, by the words of an error or of a program. */
   const find = (text: string): { restriction?: Restriction; note: string } | undefined => {
+    if (installs && (isUnreached.test(text) || isNotInstalled.test(text)))
+      return { restriction: { kind: 'install' }, note: installNote(reach, installs[1]) };
     if (isUnreached.test(text)) {
-      if (installs) return { restriction: { kind: 'install' }, note: installNote(reach, installs[1]) };
       const [, ...hosts] = hostNamed.exec(text) ?? hostNamed.exec(source) ?? [];
       const host = hosts.find((each) => each !== undefined);
       return { ...(host === undefined ? {} : { restriction: { kind: 'network', host } }), note: networkNote(reach, host) };
@@ -54,7 +57,7 @@ export function createSandboxNotes(reach: GivenReach, source: string) {
     const isError = output.output_type === 'error';
     if (!isError && output.output_type !== 'stream') return { outputs: [output] };
     const text = isError ? [`${output.ename}: ${output.evalue}`, ...output.traceback].join('\n').replace(colours, '') : String(output.text);
-    const found = isError || isUnreached.test(text) ? find(text) : undefined;
+    const found = isError || isUnreached.test(text) || (installs && isNotInstalled.test(text)) ? find(text) : undefined;
     if (!found || said.has(found.note)) return { outputs: [output] };
     said.add(found.note);
     const { note, restriction } = found;

@@ -1,5 +1,5 @@
-import type { KernelChoice, KernelOffer } from '../../kernels/kernel-choice.js';
-import type { KernelAsks, KernelList } from '../../viewer/protocol.js';
+import type { KernelAsks, KernelChoice, KernelOffer } from '../../kernels/kernel-choice.js';
+import type { KernelList } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
 import { button, el, hiddenText } from '../dom.js';
 import { icon } from '../icons.js';
@@ -33,18 +33,16 @@ export function createKernelPicker(store: Store, commands: Commands, content: HT
 
 /** What the person has to answer or know before the right kernel runs. */
 export function followKernelChoice(store: Store, banners: Banners, commands: Commands): void {
-  store.follow(['reset', 'choice'], () => {
+  store.follow(['reset', 'choice', 'finished'], () => {
     const { proposal = null, notice = null, mayAllow = null } = store.choice ?? {};
     banners.set('kernel-allow', mayAllow === null ? undefined : allowBanner(mayAllow, commands));
-    const folder = proposal?.folder ?? '';
-    const use = async () => {
-      if (await mayLoseVariables('Switch the kernel?', store)) await commands.ask({ do: 'trustFolder', yes: true, folder });
-    };
+    const answer = (yes: boolean) => () => proposal && void commands.ask({ do: 'trustFolder', yes, ...named(proposal) });
     const actions = [
-      { text: 'Use it', act: () => void use(), isMain: true },
-      { text: 'Not now', act: () => void commands.ask({ do: 'trustFolder', yes: false, folder }) },
+      { text: 'Use it', act: answer(true), isMain: true },
+      { text: 'Not now', act: answer(false) },
     ];
-    banners.set('kernel-proposal', proposal ? { kind: 'info', text: proposal.question, actions } : undefined);
+    const text = proposal && [proposal.question, ...whatFollows(proposal, store)].join(' ');
+    banners.set('kernel-proposal', text === null ? undefined : { kind: 'info', text, actions });
     banners.set('kernel-notice', notice === null ? undefined : { kind: 'info', text: notice, closes: true });
   });
 }
@@ -135,19 +133,27 @@ function toReason({ displayName, problem, path }: KernelOffer): HTMLLIElement {
   );
 }
 
-async function useKernel({ id, displayName }: KernelOffer, store: Store, commands: Commands): Promise<void> {
-  if (!(await mayLoseVariables(`Switch to ${visible(displayName)}?`, store))) return;
-  const asks = ((await commands.ask({ do: 'useKernel', id })) as { asks?: KernelAsks } | undefined)?.asks;
-  if (!asks) return;
-  const detail = `Folder: ${visible(asks.folder)}. Notebridge remembers a yes for this folder; "notebridge kernels --distrust" takes it back.`;
-  const yes = await confirm(visible(asks.question), { yes: 'Use it', detail });
-  await commands.ask({ do: 'trustFolder', yes, folder: asks.folder });
+/** One yes, which says all that it means. */
+async function useKernel({ id, displayName, asks }: KernelOffer, store: Store, commands: Commands): Promise<void> {
+  const lost = lostVariables(store);
+  const remembered = 'Notebridge remembers a yes for this folder; "notebridge kernels --distrust" takes it back.';
+  const detail = asks ? [...whatFollows(asks, store), `Folder: ${asks.folder ?? ''}. ${remembered}`] : lost;
+  const question = asks?.question ?? `Switch to ${displayName}?`;
+  if (detail.length > 0 && !(await confirm(visible(question), { yes: asks ? 'Use it' : 'Switch', detail: visible(detail.join(' ')) }))) return;
+  const answer = (await commands.ask({ do: 'useKernel', id })) as { asks?: KernelAsks } | undefined;
+  if (answer?.asks && asks) await commands.ask({ do: 'trustFolder', yes: true, ...named({ id, folder: asks.folder }) });
 }
 
-/** Asks where something has run: what it left in memory ends with its kernel. */
-async function mayLoseVariables(question: string, { kernel, cells }: Store): Promise<boolean> {
-  if (kernel.state === 'dead' || cells.every(({ executionCount }) => executionCount === null)) return true;
-  const detail =
-    'The variables of the kernel that runs now are lost. What runs is stopped, what waits does not run. Cells and outputs stay.';
-  return confirm(question, { yes: 'Switch', detail });
+/** What the person has read: a yes is for that alone. */
+function named({ id, folder }: { id: string; folder: string | null }): { id: string; folder?: string } {
+  return { id, ...(folder === null ? {} : { folder }) };
+}
+
+function whatFollows({ isolation }: KernelAsks, store: Store): string[] {
+  return [`It is ${isolation.charAt(0).toLowerCase()}${isolation.slice(1)}`, ...lostVariables(store)];
+}
+
+/** What code has left in memory ends with its kernel. */
+function lostVariables({ kernel, hasRun }: Store): string[] {
+  return kernel.state === 'dead' || !hasRun ? [] : ['What runs is stopped, and all variables are lost; cells and outputs stay.'];
 }

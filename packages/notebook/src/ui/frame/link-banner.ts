@@ -41,7 +41,7 @@ export function startLinkBanner({ store, banners, connection, drafts }: StatusBa
       ...(drafts.isEmpty ? [] : [{ text: 'Copy my text', act: () => void copyText(textOf(drafts)) }]),
       { text: 'Try now', act: () => connection.open() },
     ];
-    const command = store.path === null ? undefined : `notebridge notebook ${toWord(store.path)}`;
+    const command = commandOf(store);
     const again = command === undefined ? '' : ' To go on, start it again in a terminal: this window goes on by itself.';
     if (link.kind === 'foreign') {
       const text = `Another program answers at this address now, or another notebook: it was sent nothing.${keptText()}${again} If it does not, open the address that it shows.`;
@@ -79,6 +79,11 @@ function textOf(drafts: Drafts): string {
     .filter(({ base, text }) => base !== text)
     .map(({ text }) => text)
     .join('\n\n');
+}
+
+/** Opens it again with the kernel and the limits that it had. */
+function commandOf({ path, choice }: Store): string | undefined {
+  return path === null ? undefined : ['notebridge notebook', toWord(path), ...(choice?.options ?? []).map(toWord)].join(' ');
 }
 
 /** For a POSIX shell; a path of Windows for its shells. */

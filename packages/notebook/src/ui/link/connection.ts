@@ -28,7 +28,11 @@ export class RequestFailed extends CodedError<string> {
 }
 
 const firstDelayMs = 400;
-const longestDelayMs = 15_000;
+/** So that a program that starts again finds its windows back before it opens another one. */
+const longestDelayMs = 3000;
+/** Then nobody is about to start it again. */
+const quickAttempts = 200;
+const idleDelayMs = 15_000;
 /** "Going away": with it a host closes that ends. */
 const endedCode = 1001;
 
@@ -119,7 +123,8 @@ export class HostConnection {
   #lose({ hasEnded = false, isForeign = false }): void {
     this.#drop();
     this.#hasEnded ||= hasEnded;
-    const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#attempts++) * (0.8 + Math.random() * 0.4);
+    const longestMs = this.#attempts > quickAttempts ? idleDelayMs : longestDelayMs;
+    const delayMs = Math.min(longestMs, firstDelayMs * 2 ** this.#attempts++) * (0.8 + Math.random() * 0.4);
     this.#timer = setTimeout(() => this.open(), delayMs);
     if (isForeign) this.#setState({ kind: 'foreign' });
     else this.#setState(this.#hasEnded ? { kind: 'ended' } : { kind: 'lost', wasOpen: this.#wasOpen });

@@ -85,6 +85,11 @@ export class Store {
     return this.#durations.get(cellId);
   }
 
+  /** Code has run since the notebook was opened. */
+  get hasRun(): boolean {
+    return this.running !== undefined || this.#durations.size > 0;
+  }
+
   /** Why nothing can be asked for at the moment, as a person shall read it. */
   get offReason(): string | undefined {
     if (this.link.kind === 'open') return undefined;

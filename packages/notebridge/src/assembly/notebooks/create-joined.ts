@@ -27,6 +27,8 @@ export interface CreateJoinedOptions {
   tools?: NotebookTools | undefined;
   /** What agents are told until the notebook is there. Default: as of the built-in notebook. */
   instructions?: string | undefined;
+  /** See `JoinedNotebookOptions`. */
+  howAgain?: string | undefined;
 }
 
 /** A link of this process to a notebook, which joins nothing yet. */
@@ -50,6 +52,7 @@ export function createJoined(setup: NotebookSetup, { open, place, readOnly, how,
     windowTool: mayHaveWindow ? windowTool.name : undefined,
     showWindow: (window) => showWindow(window, pages.openBrowser === false ? async () => browserSwitchedOff : openAddress),
     nameOfAgent,
+    howAgain: more.howAgain,
     tools: tools && new LentTools(tools),
     answerTimeoutMs: config.limits.answerTimeoutMs,
     logger,

@@ -8,6 +8,7 @@ import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentRoster } from '../../notebooks/local/agent-roster.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
+import { KernelNewsMiddleware } from '../../notebooks/local/kernel-news.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../processes/own-user.js';
@@ -99,7 +100,7 @@ export async function openBuiltIn(
     answerTimeoutMs: setup.config.limits.answerTimeoutMs,
     ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
-  const provider = new LayeredProvider(notebook, [new ReadBeforeWriteMiddleware()]);
+  const provider = new LayeredProvider(notebook, [new KernelNewsMiddleware(host), new ReadBeforeWriteMiddleware()]);
   const roster = new AgentRoster(host);
   const ended = new Promise<void>((resolve) => roster.onDisconnect((source) => void (source === ownAgents && resolve())));
   const close = async (): Promise<void> => {

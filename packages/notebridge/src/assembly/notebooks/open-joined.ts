@@ -24,6 +24,8 @@ export interface JoinOptions {
   readOnly?: boolean | undefined;
   /** Its kernel cannot be used: calls say why, until it can. An agent's host shows what ends us to nobody. Default: `ended` rejects. */
   waitsForKernel?: boolean | undefined;
+  /** See `JoinedNotebookOptions`. */
+  howAgain?: string | undefined;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface JoinOptions {
  */
 export async function openJoined(
   setup: NotebookSetup,
-  { file, readOnly = false, waitsForKernel = false }: JoinOptions,
+  { file, readOnly = false, waitsForKernel = false, howAgain }: JoinOptions,
 ): Promise<JoinedBuiltIn> {
   if (file !== undefined) assertNotebookName(file);
   const { logger } = setup;
@@ -40,7 +42,7 @@ export async function openJoined(
   const tools = await setup.openTools?.();
   const address: NotebookAddress = { kind: 'built-in', ...(path === undefined ? {} : { file: path }) };
   const how = toHow(setup);
-  const joined = createJoined(setup, { open: { address }, readOnly, how, tools });
+  const joined = createJoined(setup, { open: { address }, readOnly, how, tools, howAgain });
   const joining = joined.join();
   const ended = new Promise<void>((_, reject) => {
     joining.catch((error: unknown) => (isFinal(error, waitsForKernel) ? reject(error) : logger.warn(String(error))));

@@ -43,7 +43,11 @@ export function toShared(
       return { ...terms, allowNet, ...(files === undefined ? {} : { files }) };
     },
     describe: () => describeBuiltIn(host, file),
-    isUsing: (kernel) => host.isUsing(kernel),
+    kernel: {
+      isUsing: (kernel) => host.isUsing(kernel),
+      offer: (kernel) => void host.offerKernel(kernel),
+      isolation: () => host.kernelChoice?.isolation,
+    },
     window: { newUrl: (lifeMs) => host.newUrl(lifeMs), writeAddress },
     save: () => host.save(),
     showAgents: (source, agents) => roster.show(source, agents),

@@ -25,6 +25,8 @@ interface ShownNotebook {
   newWindow(how?: { opens: boolean }): Promise<{ url: string; path: () => Promise<string> }>;
   /** Another process holds it: it goes on when this one ends. */
   isElsewhere: boolean;
+  /** A window that was open before comes back by itself. */
+  isWindowBack(): Promise<boolean>;
   /** What runs its code; undefined where another process knows. */
   kernelChoice?: KernelChoice | undefined;
 }
@@ -53,9 +55,10 @@ export async function runNotebook(file: string | undefined, options: NotebookCom
         const open = isAttended ? openForPerson : openForAgent;
         const found = await open(setup, { file, readOnly: options.readOnly, isStandalone: options.standalone === true });
         shown = found;
-        const showing = show(found, { file, wantsWindow });
+        const showing = show(found, file);
         // An agent's first answer does not wait for a window.
         if (isAttended) await showing;
+        if (wantsWindow) showing.then(() => showFirstWindow(found)).catch(() => {});
         else showing.catch(() => {});
         return isAttended ? withMoreWindows(found, wantsWindow) : found.opened;
       },
@@ -93,8 +96,7 @@ async function openForPerson(setup: NotebookSetup, { file, readOnly, isStandalon
   }
   const { openShared } = await import('../../assembly/notebooks/share-built-in.js');
   const opened = await openShared(setup, { file, readOnly });
-  const newWindow = windowsOf(opened);
-  return { opened, newWindow, isElsewhere: false, kernelChoice: opened.host.kernelChoice };
+  return toShown(opened);
 }
 
 async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: OpenOptions): Promise<ShownNotebook> {
@@ -103,30 +105,36 @@ async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: 
 
 async function openHere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
   const { openBuiltIn } = await import('../../assembly/notebooks/open-built-in.js');
-  const opened = await openBuiltIn(setup, options);
-  const newWindow = windowsOf(opened);
-  return { opened, newWindow, isElsewhere: false, kernelChoice: opened.host.kernelChoice };
+  return toShown(await openBuiltIn(setup, options));
 }
 
-function windowsOf({ host, writeAddress: path }: BuiltInNotebook): ShownNotebook['newWindow'] {
-  return async (how) => ({ url: host.newUrl(how?.opens === true ? openedLifeMs : undefined), path });
+function toShown(opened: BuiltInNotebook): ShownNotebook {
+  const { host, writeAddress: path } = opened;
+  const newWindow: ShownNotebook['newWindow'] = async (how) => ({ url: host.newUrl(how?.opens === true ? openedLifeMs : undefined), path });
+  return { opened, newWindow, isElsewhere: false, isWindowBack: () => host.windowIsBack(), kernelChoice: host.kernelChoice };
 }
 
 async function openElsewhere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
   const { openJoined } = await import('../../assembly/notebooks/open-joined.js');
-  const opened = await openJoined(setup, options);
+  const howAgain = process.stdin.isTTY ? 'Press Enter to open it again, with a new kernel; Ctrl-C ends this command.' : undefined;
+  const opened = await openJoined(setup, { ...options, howAgain });
   const newWindow: ShownNotebook['newWindow'] = async (how) => {
     const { url, path } = await opened.joined.newWindow(how);
     return { url, path: async () => path };
   };
-  return { opened, newWindow, isElsewhere: true };
+  return { opened, newWindow, isElsewhere: true, isWindowBack: async () => false };
 }
 
-async function show(notebook: ShownNotebook, { file, wantsWindow }: { file: string | undefined; wantsWindow: boolean }): Promise<void> {
+async function show(notebook: ShownNotebook, file: string | undefined): Promise<void> {
   const { url, path } = await notebook.newWindow();
   const elsewhere = notebook.isElsewhere && process.stdin.isTTY ? ' (open in another process already)' : '';
   process.stderr.write(`${file ?? 'A notebook in memory'}${elsewhere}: ${await addressOf(url, path)}\n`);
-  if (wantsWindow) await showWindow(notebook);
+}
+
+/** A second one beside that of before would be in the way. */
+async function showFirstWindow(notebook: ShownNotebook): Promise<void> {
+  if (await notebook.isWindowBack()) process.stderr.write('The window that was open before goes on.\n');
+  else await showWindow(notebook);
 }
 
 /** Opens another window for each line that the person enters. */

@@ -27,7 +27,7 @@ export interface LocalNotebookOptions {
 /** The instructions about the built-in notebook for agents. What is said of the kernel is true when they are sent. */
 const instructions = 'Works in a Jupyter notebook on this machine that a person can see and edit at the same time.';
 const laterInstructions =
-  ' A person may put in another kernel at any time: get_notebook_info has the one that is there now, and what it can do.';
+  ' A person may put in another kernel at any time: your next answer says so, and get_notebook_info has the one that is there now, and what it can do.';
 
 const unknownKernel =
   ' Which kernel runs its code, and what that can and cannot do (packages, files, network), is in get_notebook_info: read it before the first run.';

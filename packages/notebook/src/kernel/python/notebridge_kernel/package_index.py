@@ -14,7 +14,10 @@ _HOSTS = {"pypi.org": ("pypi.org", "files.pythonhosted.org")}
 
 
 class InstallError(Exception):
-    """A package cannot be had. The text says why, and the ways out."""
+    """A package cannot be had. The text says why, and the ways out; the line that asked for it says no more."""
+
+    def _render_traceback_(self):
+        return [f"\x1b[31mInstallError\x1b[39m: {self}"]
 
 
 class Wheel:

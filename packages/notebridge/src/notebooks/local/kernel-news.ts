@@ -1,0 +1,56 @@
+import type { NotebookHost } from '@notebridge/notebook/host';
+import type { ToolCall, ToolResult } from '../../core/mcp.js';
+import type { Answered, CallNext, Middleware, MiddlewareContext, MiddlewareHost } from '../../core/middleware.js';
+import { isInputRequired } from '../../core/questions.js';
+
+/** Sessions; of one that called longest ago it is forgotten which kernel it knows. */
+const maxSessions = 1000;
+
+/**
+ * Tells an agent, with its next answer, that another has restarted the kernel or put another one in since its last call: its variables are
+ * gone, and what it was told of the kernel at the handshake may be wrong.
+ */
+export class KernelNewsMiddleware implements Middleware {
+  readonly name = 'KernelNewsMiddleware';
+  readonly #host: Pick<NotebookHost, 'session' | 'kernelChoice'>;
+  /** How often the kernel had been restarted, at the last call of each session. */
+  readonly #known = new Map<string, number>();
+  #restarts = 0;
+  #by = '';
+
+  constructor(host: Pick<NotebookHost, 'session' | 'kernelChoice'>) {
+    this.#host = host;
+  }
+
+  onAdded(_: MiddlewareHost): () => void {
+    return this.#host.session.onEvent((event) => {
+      if (event.type !== 'restarted') return;
+      this.#restarts++;
+      this.#by = event.by.name;
+    });
+  }
+
+  async onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
+    const { sessionId } = context.caller;
+    const [known, restarts, by] = [this.#known.get(sessionId), this.#restarts, this.#by];
+    const result = await callNext(context);
+    if (isInputRequired(result)) return result;
+    this.#note(sessionId, context.message.name === 'restart_kernel' ? this.#restarts : restarts);
+    if (known === undefined || known === restarts) return result;
+    return { ...result, content: [...(result.content ?? []), { type: 'text', text: this.#textOn(by) }] };
+  }
+
+  #note(sessionId: string, restarts: number): void {
+    this.#known.delete(sessionId);
+    this.#known.set(sessionId, restarts);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > maxSessions && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  #textOn(by: string): string {
+    const { session, kernelChoice } = this.#host;
+    const name = kernelChoice?.displayName ?? session.kernel.info.displayName;
+    const can = kernelChoice ? ` ${kernelChoice.isolation}` : '';
+    return `Note: the kernel was restarted by ${JSON.stringify(by.slice(0, 100))} since your last call, so its variables are gone. It is ${JSON.stringify(name.slice(0, 100))} now.${can}`;
+  }
+}
