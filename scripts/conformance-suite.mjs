@@ -35,8 +35,9 @@ async function install(making) {
   process.stderr.write(`conformance: installing the suite ${version} and Node ${dependencies.node}\n`);
   for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(wanted, file), join(making, file));
   // Its Node is fetched by a script of the package `node`.
-  const args = ['ci', '--prefix', making, '--no-audit', '--no-fund', '--fetch-retries=1', '--fetch-timeout=30000'];
-  await promisify(execFile)('npm', args, { timeout: 10 * 60_000, shell: process.platform === 'win32' });
+  const args = ['ci', '--no-audit', '--no-fund', '--fetch-retries=1', '--fetch-timeout=30000'];
+  // Not by `--prefix`: npm takes a folder behind a symbolic link, as `.cache` may be, for a package that the lock file lacks.
+  await promisify(execFile)('npm', args, { cwd: making, timeout: 10 * 60_000, shell: process.platform === 'win32' });
   return making;
 }
 
