@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
-import { isOnlyDeclared } from '../core/agent-key.js';
+import { agentKey, isOnlyDeclared } from '../core/agent-key.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
@@ -159,9 +159,9 @@ export class AskedCalls {
     const calls = [...this.#calls.values()];
     if (tie === 'serial') return calls[0];
     if (this.#isOfOneSession) return calls.findLast(({ isRunning }) => isRunning);
-    if (tie === 'stream' && owner === undefined) return undefined;
-    if (this.#unattended > 0) return undefined;
-    return calls.length === 1 || areOfOneSession(calls) ? calls.findLast(({ isRunning }) => isRunning) : undefined;
+    if ((tie === 'stream' && owner === undefined) || this.#unattended > 0) return undefined;
+    const last = calls.findLast(({ isRunning }) => isRunning);
+    return last !== undefined && calls.every((call) => call === last || isOfSameAgent(call, last)) ? last : undefined;
   }
 
   /** The server may never say that it is done with a call that was given up: most do not. After the longest time for an answer nothing is held to be of it. */
@@ -212,8 +212,9 @@ export class AskedCalls {
   }
 }
 
-function areOfOneSession(calls: readonly AskedCall[]): boolean {
-  return calls.every(({ caller }) => caller.sessionId === calls[0]?.sessionId && !isOnlyDeclared(caller));
+/** A name is no proof, which counts while both run: one that was given up is not likely to ask on, least of all another of its name. */
+function isOfSameAgent(call: AskedCall, { caller }: AskedCall): boolean {
+  return agentKey(call.caller) === agentKey(caller) && !(call.isRunning && isOnlyDeclared(caller));
 }
 
 function isGivenUp(error: unknown): boolean {

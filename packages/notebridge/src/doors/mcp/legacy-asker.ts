@@ -18,11 +18,7 @@ export interface QuestionRoute {
  * How an agent of the legacy era is asked: by a request on its connection, next to the call that the question belongs to.
  * Undefined if it did not declare that it can be asked anything.
  */
-export function createLegacyAsker(
-  peer: Peer,
-  capabilities: unknown,
-  { sendDuring, untilAskable }: QuestionRoute,
-): Asker | undefined {
+export function createLegacyAsker(peer: Peer, capabilities: unknown, { sendDuring, untilAskable }: QuestionRoute): Asker | undefined {
   const clientCapabilities = toAskable(capabilities);
   if (clientCapabilities === undefined) return undefined;
   return {
