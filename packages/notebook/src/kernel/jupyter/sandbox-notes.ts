@@ -22,7 +22,8 @@ const isUnreached =
   /Temporary failure in name resolution|Name or service not known|nodename nor servname|No address associated with hostname|Network is unreachable|Could not resolve host|Failed to resolve|Tunnel connection failed: 403|unable to resolve host/i;
 const hostNamed =
   /\bhost='([^']+)'|(?:resolve|resolve host:?) '?([\w.-]+\.[a-z]{2,})\b|https?:\/\/([\w.-]+)|["']([\w-]+(?:\.[\w-]+)*\.[a-z]{2,})["'],\s*\d+/i;
-const isInstall = /(?:^|\n)\s*[!%]?\s*(?:\w+\s+-m\s+)?(?:uv\s+)?(?:pip|pip3|conda|mamba)\s+(?:add|install)\s+(?:-\S+\s+)*([\w.-]+)?/;
+const isInstall =
+  /^[ \t]*(?:[!%][ \t]*)?(?:\w+[ \t]+-m[ \t]+)?(?:uv[ \t]+)?(?:pip3?|conda|mamba)[ \t]+(?:add|install)[ \t]+(?:-\S+[ \t]+)*([\w.-]+)?/m;
 
 /**
  * Says in the outputs of one cell what its sandbox kept it from, and what would give it: the errors of the system say neither. Once for each
