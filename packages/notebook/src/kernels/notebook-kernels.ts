@@ -238,11 +238,8 @@ export class NotebookKernels {
   async allow({ what, yes }: { what: string; yes: boolean }, by: Actor): Promise<void> {
     const reach = this.#allowed.with(what);
     if (reach === undefined) throw new HostError('bad_request', 'That is not offered any more. Run the cell again.');
-    if (!yes) this.#allowed.refuse(what);
-    else {
-      await this.#putIn(this.#decision.kernel, reach);
-      this.#allowed.allow(reach);
-    }
+    if (yes) await this.#putIn(this.#decision.kernel, reach);
+    else this.#allowed.refuse(what);
     this.#emitChange();
     if (yes) await this.#session?.restart({ by });
   }
@@ -252,6 +249,7 @@ export class NotebookKernels {
     const onRestricted = (restriction: Restriction) => this.#offer(restriction);
     await this.kernel.putIn(await this.#options.create(found, { ...terms, ...reach, onRestricted }));
     this.#terms = terms;
+    this.#allowed.set(reach);
   }
 
   #offer(restriction: Restriction): void {
