@@ -41,9 +41,12 @@ export function searchPathOutside(path: string, cwd: string = process.cwd()): st
     .join(delimiter);
 }
 
-/** The environment of a program that is started outside of the sandbox: what it starts by name in turn is not found in such a folder either. */
-export function withPathOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env): Env {
-  return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH) };
+/**
+ * The environment of a program that is started outside of the sandbox, in `cwd`: what it starts by name in turn is not found in such a folder
+ * either.
+ */
+export function withPathOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env, cwd?: string): Env {
+  return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH, cwd) };
 }
 
 /** The end of a refusal: it says what to do about a folder that code may write to. */
