@@ -135,7 +135,11 @@ class PyodideEngine implements Engine {
   }
 
   /** Undefined when it takes longer. */
-  async ask<Type extends Answer['type']>(question: Question, type: Type, timeoutMs: number): Promise<Extract<Answer, { type: Type }> | undefined> {
+  async ask<Type extends Answer['type']>(
+    question: Question,
+    type: Type,
+    timeoutMs: number,
+  ): Promise<Extract<Answer, { type: Type }> | undefined> {
     const id = ++this.#lastId;
     const answered = new Promise<Answer | undefined>((resolve) => this.#questions.set(id, resolve));
     this.#interpreter.worker.send({ ...question, id });

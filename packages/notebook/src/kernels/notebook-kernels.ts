@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { HostError } from '../host/host-error.js';
 import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -10,7 +11,6 @@ import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
-import { shellWord } from './advice.js';
 import { AllowedReach, type CodeReach } from './allowed-reach.js';
 import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
 import { findUsable } from './find-usable.js';

@@ -74,9 +74,7 @@ function fitSources(cells: readonly Cell[], maxCharacters: number): CellView[] {
   return cells
     .slice(0, count)
     .map((cell, index) =>
-      (shares[index] ?? 0) < (sizes[index] ?? 0)
-        ? toPart(cell, 0, undefined, (shares[index] ?? 0) - 2 * frameCharacters)
-        : toView(cell),
+      (shares[index] ?? 0) < (sizes[index] ?? 0) ? toPart(cell, 0, undefined, (shares[index] ?? 0) - 2 * frameCharacters) : toView(cell),
     );
 }
 

@@ -1,5 +1,6 @@
 import { delimiter, isAbsolute, sep } from 'node:path';
 import { findWritten, type KnownFolder } from '@notebridge/kit/find-written';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 
@@ -51,9 +52,5 @@ export function withPathOutside<Env extends Readonly<Record<string, string | und
 
 /** The end of a refusal: it says what to do about a folder that code may write to. */
 export function adviceOnWritten(folder: string): string {
-  return `Keep it outside of that folder. Or, if you trust what stands there now: notebridge grants files --withdraw ${quoted(folder)}`;
-}
-
-function quoted(folder: string): string {
-  return /^[\w@%+=:,./~-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  return `Keep it outside of that folder. Or, if you trust what stands there now: notebridge grants files --withdraw ${shellWord(folder)}`;
 }

@@ -1,4 +1,4 @@
-import { shellWord } from '../../kernels/advice.js';
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { FolderAccess } from '../../sandbox/spec.js';
 import type { Output } from '../kernel.js';
 

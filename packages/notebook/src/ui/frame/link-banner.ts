@@ -1,3 +1,4 @@
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { Commands } from '../commands.js';
 import { copyText } from '../copy-text.js';
 import type { HostConnection } from '../link/connection.js';
@@ -41,7 +42,8 @@ export function startLinkBanner({ store, banners, connection, drafts }: StatusBa
       ...(drafts.isEmpty ? [] : [{ text: 'Copy my text', act: () => void copyText(textOf(drafts)) }]),
       { text: 'Try now', act: () => connection.open() },
     ];
-    const command = store.path === null ? undefined : `notebridge notebook ${toWord(store.path)}`;
+    const command =
+      store.path === null ? undefined : `notebridge notebook ${shellWord(store.path, /^[a-z]:\\/i.test(store.path) ? 'win32' : 'linux')}`;
     const again = command === undefined ? '' : ' To go on, start it again in a terminal: this window goes on by itself.';
     if (link.kind === 'foreign') {
       const text = `Another program answers at this address now, or another notebook: it was sent nothing.${keptText()}${again} If it does not, open the address that it shows.`;
@@ -79,10 +81,4 @@ function textOf(drafts: Drafts): string {
     .filter(({ base, text }) => base !== text)
     .map(({ text }) => text)
     .join('\n\n');
-}
-
-/** For a POSIX shell; a path of Windows for its shells. */
-function toWord(path: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(path)) return path;
-  return /^[a-z]:\\/i.test(path) ? `"${path}"` : `'${path.replaceAll("'", `'\\''`)}'`;
 }
