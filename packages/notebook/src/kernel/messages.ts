@@ -43,12 +43,12 @@ export type Command =
   | { type: 'execute'; count: number; source: string }
   /** Comes beside the flag in `signals`: it reaches code that waits, the flag reaches code that computes. */
   | { type: 'interrupt'; count: number }
-  | (Question & { id: number })
+  | (WorkerRequest & { id: number })
   | HostCommand
   | ToolCommand;
 
-/** What one `Answer` of its id answers. */
-export type Question =
+/** What one `WorkerAnswer` of its id answers. */
+export type WorkerRequest =
   | { type: 'complete'; before: string }
   | { type: 'evaluate'; expression: string }
   | { type: 'takeWritten'; bounds: WrittenBounds };
@@ -72,13 +72,13 @@ export type Report =
   | { type: 'done'; count: number; status: Execution['status']; result?: undefined }
   /** The same, with the value of the cell's last expression, which comes after all other outputs. */
   | { type: 'done'; count: number; status: Execution['status']; result: Output; characters: number }
-  | Answer
+  | WorkerAnswer
   | HostReport
   | ToolReport
   | { type: 'dead'; reason: string };
 
-/** To the `Question` of this id. */
-export type Answer =
+/** To the `WorkerRequest` of this id. */
+export type WorkerAnswer =
   | { type: 'completions'; id: number; matches: string[]; word: string }
   /** Without a value where the expression gave no text. */
   | { type: 'evaluated'; id: number; value?: string }

@@ -7,7 +7,7 @@ import type { Completions, KernelInfo, MimeBundle } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
 import type { Layer } from './layers.js';
-import type { Answer, Question, Report } from './messages.js';
+import type { Report, WorkerAnswer, WorkerRequest } from './messages.js';
 import { type Engine, type EngineEvents, QueuedKernel, type QueueOptions } from './queued-kernel.js';
 import { RecentRuns } from './recent-runs.js';
 import { openToolCalls, type ToolCalls } from './tool-calls.js';
@@ -90,7 +90,7 @@ class PyodideEngine implements Engine {
   readonly #interpreter: Interpreter;
   readonly #calls: ToolCalls | undefined;
   readonly #hostCalls: HostCalls;
-  readonly #questions = new Map<number, (answer: Answer | undefined) => void>();
+  readonly #requests = new Map<number, (answer: WorkerAnswer | undefined) => void>();
   /** By their counts. */
   readonly #cells = new RecentRuns<number, PendingExecution>();
   #current: PendingExecution | undefined;
@@ -135,25 +135,25 @@ class PyodideEngine implements Engine {
   }
 
   /** Undefined when it takes longer. */
-  async ask<Type extends Answer['type']>(
-    question: Question,
+  async ask<Type extends WorkerAnswer['type']>(
+    request: WorkerRequest,
     type: Type,
     timeoutMs: number,
-  ): Promise<Extract<Answer, { type: Type }> | undefined> {
+  ): Promise<Extract<WorkerAnswer, { type: Type }> | undefined> {
     const id = ++this.#lastId;
-    const answered = new Promise<Answer | undefined>((resolve) => this.#questions.set(id, resolve));
-    this.#interpreter.worker.send({ ...question, id });
+    const answered = new Promise<WorkerAnswer | undefined>((resolve) => this.#requests.set(id, resolve));
+    this.#interpreter.worker.send({ ...request, id });
     const answer = await within(timeoutMs, answered);
-    this.#questions.delete(id);
+    this.#requests.delete(id);
     // Code may have forged one of another kind.
-    return answer?.type === type ? (answer as Extract<Answer, { type: Type }>) : undefined;
+    return answer?.type === type ? (answer as Extract<WorkerAnswer, { type: Type }>) : undefined;
   }
 
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#calls?.close();
-    for (const resolve of this.#questions.values()) resolve(undefined);
+    for (const resolve of this.#requests.values()) resolve(undefined);
     await Promise.all([this.#interpreter.end(), this.#hostCalls.close()]);
   }
 
@@ -162,7 +162,7 @@ class PyodideEngine implements Engine {
     if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
     if (report.type === 'hostCall' || report.type === 'hostCancel') return this.#hostCalls.take(report);
     if (report.type === 'completions' || report.type === 'evaluated' || report.type === 'written')
-      return this.#questions.get(report.id)?.(report);
+      return this.#requests.get(report.id)?.(report);
     const execution = this.#current;
     // A task that outlives its cell shows what it shows there.
     if (report.type === 'output' || report.type === 'clear') this.#cells.get(report.count)?.take(report);
