@@ -1,3 +1,6 @@
+/** A sentence for the description of each tool that replaces or removes what stands in a cell. */
+export const refusedUnread = 'Refused, with its text, if the cell is not as you last read or wrote it.';
+
 /**
  * The revision of a cell: a number of at most 53 bits, made from its type and its source alone. It is the same in every kind of notebook and
  * after a restart; runs, moves and metadata leave it as it is. 0 is the revision of no cell.

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
+import { whenAborted } from '@notebridge/kit/when-aborted';
 import { createCellSink, deletedCell } from './cell-sink.js';
 import { askerUntil } from './code-askers.js';
 import { Displays } from './displays.js';
@@ -8,7 +9,6 @@ import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js
 import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
-import { whenAborted } from './kernel/within.js';
 import { LateOutputs } from './late-outputs.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';

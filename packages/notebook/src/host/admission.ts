@@ -14,7 +14,7 @@ export interface WindowAccess {
   allowOrigins?: readonly string[] | undefined;
   /** Bounds the connections that others hold to this process. Default: 256 of this host that are not windows. */
   connections?: BoundedConnections | undefined;
-  /** Called with the reason why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and its address. Default: it is logged. */
+  /** Called with the reason why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired`, `unknown` or `other_user`), and its address. Default: it is logged. */
   onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
   /** Codes for windows of other users and machines. Default: there are none, and no such window. */
   typedCodes?: TypedCodes | undefined;

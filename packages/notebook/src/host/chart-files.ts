@@ -15,33 +15,26 @@ const packages: readonly (readonly [pattern: RegExp, name: string, toPath: (file
 /** What windows need of the kernel's files, to draw what its packages show. All that comes from there is shown apart from the window. */
 export class ChartFiles {
   readonly #kernel: Kernel;
-  readonly #libraries = new Map<string, Promise<string>>();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
   }
 
   /** The library that a page looks for at this address, as base64. Rejects with `kernel_file_unreadable`. */
-  readLibrary(address: string): Promise<string> {
+  async readLibrary(address: string): Promise<string> {
     for (const [pattern, name, toPath] of packages) {
       const file = pattern.exec(address)?.[1];
-      if (file === undefined) continue;
-      const known = this.#libraries.get(address);
-      if (known !== undefined) return known;
-      const expression = `__import__("importlib.resources").resources.files(${JSON.stringify(name)}).joinpath(${JSON.stringify(toPath(file))}).read_bytes()`;
-      const reading = this.#read(
-        expression,
-        `its library is part of the Python package "${name}", which this kernel does not give now. Run the cell again`,
-      );
-      this.#libraries.set(address, reading);
-      reading.catch(() => this.#libraries.delete(address));
-      return reading;
+      if (file !== undefined)
+        return this.#read(
+          `__import__("importlib.resources").resources.files(${JSON.stringify(name)}).joinpath(${JSON.stringify(toPath(file))}).read_bytes()`,
+          `its library is part of the Python package "${name}", which this kernel does not give now. Run the cell again`,
+        );
     }
     throw new HostError('kernel_file_unreadable', 'No package has that library.');
   }
 
   /** A page that code has written, as base64. Rejects with `kernel_file_unreadable`. */
-  readPage(path: string): Promise<string> {
+  async readPage(path: string): Promise<string> {
     if (!/\.html?$/i.test(path) || /^[a-z][\w+.-]+:/i.test(path))
       throw new HostError('kernel_file_unreadable', 'That is no page of a file.');
     return this.#read(

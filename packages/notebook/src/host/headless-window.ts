@@ -25,9 +25,7 @@ const endMs = 3000;
 /** A window that nobody sees, for pictures while no other is open: a browser without a display, begun when it is needed, and ended soon after. */
 export class HeadlessWindow {
   readonly #options: HeadlessWindowOptions;
-  #opening: Promise<boolean> | undefined;
-  #joined: (() => void) | undefined;
-  #end: (() => Promise<void>) | undefined;
+  #browser: Browser | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** One that did not come is not waited for again before this time: each chart would take as long. */
@@ -38,64 +36,94 @@ export class HeadlessWindow {
   }
 
   /** False where no browser can be had. */
-  open(): Promise<boolean> {
-    if (Date.now() < this.#retryAt) return Promise.resolve(false);
+  async open(): Promise<boolean> {
+    if (Date.now() < this.#retryAt) return false;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#stop(), idleMs).unref();
-    this.#opening ??= this.#start();
-    return this.#opening;
+    this.#timer = setTimeout(() => void this.#end(this.#browser), idleMs).unref();
+    this.#browser ??= this.#start();
+    const browser = this.#browser;
+    const isOpen = (await browser?.isOpen) ?? false;
+    if (!isOpen) {
+      this.#retryAt = Date.now() + idleMs;
+      await this.#end(browser);
+    }
+    return isOpen;
   }
 
   /** The window is connected. */
   join(): void {
-    this.#joined?.();
+    this.#browser?.join();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#opening?.catch(() => {});
-    await this.#stop();
-  }
-
-  async #start(): Promise<boolean> {
-    const program = this.#options.program ?? installed();
-    if (program === undefined || program === false || this.#isClosed) return false;
-    const folder = await mkdtemp(join(tmpdir(), 'notebridge-draws-'));
-    const child = startProgram(program, argumentsOf(folder, this.#options.newUrl().replace('/#', '/?unseen#')), {
-      // It ends with the pipe, however this process ends.
-      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-    });
-    for (const pipe of child.stdio.slice(3)) pipe?.on('error', () => {});
-    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()));
-    this.#end = async () => {
-      await endProgram(child, exited);
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
-    };
-    void exited.then(() => this.#stop());
-    let timer: NodeJS.Timeout | undefined;
-    const isOpen = await Promise.race([
-      new Promise<boolean>((resolve) => {
-        this.#joined = () => resolve(true);
-      }),
-      exited.then(() => false),
-      new Promise<boolean>((resolve) => {
-        timer = setTimeout(() => resolve(false), joinMs);
-      }),
-    ]);
-    clearTimeout(timer);
-    if (!isOpen) this.#retryAt = Date.now() + idleMs;
-    if (!isOpen) await this.#stop();
-    return isOpen;
-  }
-
-  async #stop(): Promise<void> {
     clearTimeout(this.#timer);
-    const end = this.#end;
-    this.#end = undefined;
-    this.#opening = undefined;
-    await end?.();
+    await this.#end(this.#browser);
   }
+
+  #start(): Browser | undefined {
+    const program = this.#options.program ?? installed();
+    if (program === undefined || program === false || this.#isClosed) return undefined;
+    const browser = startBrowser(program, this.#options.newUrl().replace('/#', '/?unseen#'));
+    void browser.exited.then(() => this.#end(browser));
+    return browser;
+  }
+
+  async #end(browser: Browser | undefined): Promise<void> {
+    if (browser === this.#browser) this.#browser = undefined;
+    await browser?.end();
+  }
+}
+
+interface Browser {
+  /** Whether its window connects in time. */
+  readonly isOpen: Promise<boolean>;
+  /** Resolves also where it could not be started. */
+  readonly exited: Promise<void>;
+  join(): void;
+  end(): Promise<void>;
+}
+
+function startBrowser(program: string, url: string): Browser {
+  let settle!: (isOpen: boolean) => void;
+  const isOpen = new Promise<boolean>((resolve) => {
+    settle = resolve;
+  });
+  const timer = setTimeout(() => settle(false), joinMs);
+  void isOpen.then(() => clearTimeout(timer));
+  const started = startProcess(program, url);
+  const exited = started.then((running) => running.exited).catch(() => {});
+  void exited.then(() => settle(false));
+  const endOnce = async () => {
+    settle(false);
+    await (await started.catch(() => undefined))?.end();
+  };
+  let ended: Promise<void> | undefined;
+  return {
+    isOpen,
+    exited,
+    join: () => settle(true),
+    end: () => {
+      ended ??= endOnce();
+      return ended;
+    },
+  };
+}
+
+async function startProcess(program: string, url: string): Promise<{ exited: Promise<void>; end(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'notebridge-draws-'));
+  const child = startProgram(program, argumentsOf(folder, url), {
+    // It ends with the pipe, however this process ends.
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  });
+  for (const pipe of child.stdio.slice(3)) pipe?.on('error', () => {});
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()));
+  const end = async () => {
+    await endProgram(child, exited);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
+  };
+  return { exited, end };
 }
 
 function installed(): string | undefined {

@@ -265,7 +265,6 @@ export class NotebookHost implements AsyncDisposable {
       ...this.#options,
       ...this.#options.windowLimits,
       notebook,
-      seats: this.#options.seats,
       logger: this.#logger,
       onWindow: (socket, isUnseen) => {
         windows.add(socket, { isUnseen });

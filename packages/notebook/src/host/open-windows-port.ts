@@ -10,7 +10,7 @@ export interface OpenWindowsPortOptions extends Omit<ViewerServerOptions, 'key' 
   uiFolder?: string | undefined;
   /** The real path of the notebook's file; one in memory keeps no seat. */
   notebook: string | undefined;
-  seats: WindowSeats | undefined;
+  seats?: WindowSeats | undefined;
   onSecret?: ((secret: string) => void) | undefined;
   logger: Logger;
 }

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { ignoreMissing } from '@notebridge/kit/errno';
+import { isJsonObject } from '@notebridge/kit/json';
+import { readKept, writeKept } from './kept-files.js';
 
 /** Which outputs of which notebooks a person trusts, by the digests of what could run in them. */
 export interface TrustedOutputs {
@@ -20,10 +18,7 @@ const maxDigests = 2000;
 
 /** Keeps them in a file of the user's own (0600), which is replaced as a whole. One that cannot be read trusts nothing. */
 export function trustedOutputsIn(file: string): TrustedOutputs {
-  const load = async (): Promise<Kept> => {
-    const text = await readFile(file, 'utf8').catch(ignoreMissing);
-    return text === undefined ? {} : asKept(text);
-  };
+  const load = async (): Promise<Kept> => asKept(await readKept(file));
   return {
     read: async (notebook) => {
       const kept = await load();
@@ -33,31 +28,13 @@ export function trustedOutputsIn(file: string): TrustedOutputs {
       const { [notebook]: _before, ...others } = await load();
       const entries = Object.entries(others).slice(-maxNotebooks + 1);
       if (digests && digests.length <= maxDigests) entries.push([notebook, digests]);
-      await replaceFile(file, `${JSON.stringify(Object.fromEntries(entries))}\n`);
+      await writeKept(file, Object.fromEntries(entries));
     },
   };
 }
 
-async function replaceFile(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}-${randomBytes(6).toString('hex')}`;
-  try {
-    await writeFile(temporary, text, { flag: 'wx', mode: 0o600 });
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
-
-function asKept(text: string): Kept {
-  let found: unknown;
-  try {
-    found = JSON.parse(text);
-  } catch {
-    return {};
-  }
-  if (typeof found !== 'object' || found === null || Array.isArray(found)) return {};
+function asKept(found: unknown): Kept {
+  if (!isJsonObject(found)) return {};
   const isList = (value: unknown) => Array.isArray(value) && value.every((digest) => typeof digest === 'string');
   return Object.fromEntries(Object.entries(found).filter(([, value]) => isList(value))) as Kept;
 }

@@ -1,8 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ignoreMissing } from '@notebridge/kit/errno';
 import { isJsonObject } from '@notebridge/kit/json';
+import { keptByNotebook } from './kept-files.js';
 
 /** Where the windows of one notebook connect, and the key by which they and its host know each other. */
 export interface WindowSeat {
@@ -19,51 +16,18 @@ export interface WindowSeats {
   write(notebook: string, seat: WindowSeat): Promise<void>;
 }
 
-/** Notebooks; the one that was given its seat longest ago is forgotten first. */
-const maxSeats = 1000;
-
-/** Keeps each in a file of the user's own (0600): processes that open different notebooks never write the same one. */
 export function windowSeatsIn(folder: string): WindowSeats {
-  const fileOf = (notebook: string) => join(folder, `${createHash('sha256').update(notebook).digest('hex').slice(0, 32)}.json`);
+  const kept = keptByNotebook(folder);
   return {
-    async read(notebook) {
-      const text = await readFile(fileOf(notebook), 'utf8').catch(ignoreMissing);
-      return text === undefined ? undefined : parseSeat(text, notebook);
-    },
-    async write(notebook, seat) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await forgetOldest(folder);
-      const temporary = join(folder, `${randomBytes(6).toString('hex')}.tmp`);
-      try {
-        await writeFile(temporary, `${JSON.stringify({ notebook, ...seat })}\n`, { flag: 'wx', mode: 0o600 });
-        await rename(temporary, fileOf(notebook));
-      } finally {
-        await rm(temporary, { force: true });
-      }
-    },
+    read: async (notebook) => asSeat(await kept.read(notebook), notebook),
+    write: (notebook, seat) => kept.write(notebook, { notebook, ...seat }),
   };
 }
 
 /** One that cannot be read is none. */
-function parseSeat(text: string, notebook: string): WindowSeat | undefined {
-  let seat: unknown;
-  try {
-    seat = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function asSeat(seat: unknown, notebook: string): WindowSeat | undefined {
   if (!isJsonObject(seat) || seat.notebook !== notebook) return undefined;
   const { port, key } = seat;
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
   return typeof key === 'string' && /^[\w-]{43}$/.test(key) ? { port, key, hasWindow: seat.hasWindow === true } : undefined;
-}
-
-async function forgetOldest(folder: string): Promise<void> {
-  const names = await readdir(folder);
-  if (names.length < maxSeats) return;
-  const dated = await Promise.all(
-    names.map(async (name) => ({ name, at: (await stat(join(folder, name)).catch(() => ({ mtimeMs: 0 }))).mtimeMs })),
-  );
-  const oldest = dated.sort((a, b) => a.at - b.at).slice(0, names.length - maxSeats + 1);
-  for (const { name } of oldest) await rm(join(folder, name), { force: true });
 }

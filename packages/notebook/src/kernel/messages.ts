@@ -43,11 +43,15 @@ export type Command =
   | { type: 'execute'; count: number; source: string }
   /** Comes beside the flag in `signals`: it reaches code that waits, the flag reaches code that computes. */
   | { type: 'interrupt'; count: number }
-  | { type: 'complete'; id: number; before: string }
-  | { type: 'evaluate'; id: number; expression: string }
-  | { type: 'takeWritten'; id: number; bounds: WrittenBounds }
+  | (WorkerRequest & { id: number })
   | HostCommand
   | ToolCommand;
+
+/** What one `WorkerAnswer` of its id answers. */
+export type WorkerRequest =
+  | { type: 'complete'; before: string }
+  | { type: 'evaluate'; expression: string }
+  | { type: 'takeWritten'; bounds: WrittenBounds };
 
 /** The answer to the `hostCall` of this id: JSON, and bytes where there are some. */
 export type HostCommand = { type: 'hostAnswer'; id: number; text: string; data?: Uint8Array<ArrayBuffer> };
@@ -68,14 +72,18 @@ export type Report =
   | { type: 'done'; count: number; status: Execution['status']; result?: undefined }
   /** The same, with the value of the cell's last expression, which comes after all other outputs. */
   | { type: 'done'; count: number; status: Execution['status']; result: Output; characters: number }
-  | { type: 'completions'; id: number; matches: string[]; word: string }
-  /** To `evaluate` of this id; without a value where the expression gave no text. */
-  | { type: 'evaluated'; id: number; value?: string }
-  /** To `takeWritten` of this id; see written-files.ts. */
-  | { type: 'written'; id: number; text: string; data: Uint8Array<ArrayBuffer> }
+  | WorkerAnswer
   | HostReport
   | ToolReport
   | { type: 'dead'; reason: string };
+
+/** To the `WorkerRequest` of this id. */
+export type WorkerAnswer =
+  | { type: 'completions'; id: number; matches: string[]; word: string }
+  /** Without a value where the expression gave no text. */
+  | { type: 'evaluated'; id: number; value?: string }
+  /** See written-files.ts. */
+  | { type: 'written'; id: number; text: string; data: Uint8Array<ArrayBuffer> };
 
 /** What code wants of the host besides tools; see host-services.ts. Ids are the worker's own. `text` is JSON. */
 export type HostReport =

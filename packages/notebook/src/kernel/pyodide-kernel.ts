@@ -7,7 +7,7 @@ import type { Completions, KernelInfo, MimeBundle } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
 import type { Layer } from './layers.js';
-import type { Report } from './messages.js';
+import type { Report, WorkerAnswer, WorkerRequest } from './messages.js';
 import { type Engine, type EngineEvents, QueuedKernel, type QueueOptions } from './queued-kernel.js';
 import { RecentRuns } from './recent-runs.js';
 import { openToolCalls, type ToolCalls } from './tool-calls.js';
@@ -28,13 +28,6 @@ const completionTimeoutMs = 2000;
 const evaluationTimeoutMs = 30_000;
 /** Of one look at the folder, and of what runs in the background before it. */
 const writtenTimeoutMs = 5000;
-
-interface Found {
-  matches: string[];
-  word: string;
-}
-
-type WrittenReport = Extract<Report, { type: 'written' }>;
 
 /** Python by Pyodide, in a worker of the runtime that `openWorker` knows: a Worker of a page, or a process of Node. */
 export class PyodideKernel extends QueuedKernel<PyodideEngine> {
@@ -59,7 +52,7 @@ export class PyodideKernel extends QueuedKernel<PyodideEngine> {
 
   /** What the name at `position` could go on as. Nothing while a cell runs: Python does one thing at a time. */
   async complete(code: string, position: number): Promise<Completions> {
-    const answer = await this.idleEngine?.complete(code.slice(0, position));
+    const answer = await this.idleEngine?.ask({ type: 'complete', before: code.slice(0, position) }, 'completions', completionTimeoutMs);
     if (!answer) return { matches: [], start: position, end: position };
     return { matches: answer.matches, start: position - answer.word.length, end: position };
   }
@@ -70,12 +63,16 @@ export class PyodideKernel extends QueuedKernel<PyodideEngine> {
   }
 
   async evaluate(expression: string): Promise<string | undefined> {
-    return this.idleEngine?.evaluate(expression);
+    return (await this.idleEngine?.ask({ type: 'evaluate', expression }, 'evaluated', evaluationTimeoutMs))?.value;
   }
 
   /** See `Kernel`. Undefined while a cell runs. */
   async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
-    return this.idleEngine?.takeWritten(bounds);
+    const engine = this.idleEngine;
+    if (!engine) return undefined;
+    const answer = await engine.ask({ type: 'takeWritten', bounds }, 'written', writtenTimeoutMs);
+    if (!answer) throw new Error('Python has not answered');
+    return parseWritten(answer.text, answer.data, bounds);
   }
 
   protected open(events: EngineEvents): PyodideEngine {
@@ -93,9 +90,7 @@ class PyodideEngine implements Engine {
   readonly #interpreter: Interpreter;
   readonly #calls: ToolCalls | undefined;
   readonly #hostCalls: HostCalls;
-  readonly #completions = new Map<number, (found: Found) => void>();
-  readonly #evaluated = new Map<number, (value: string | undefined) => void>();
-  readonly #written = new Map<number, (report: WrittenReport | undefined) => void>();
+  readonly #requests = new Map<number, (answer: WorkerAnswer | undefined) => void>();
   /** By their counts. */
   readonly #cells = new RecentRuns<number, PendingExecution>();
   #current: PendingExecution | undefined;
@@ -139,41 +134,26 @@ class PyodideEngine implements Engine {
     this.#interpreter.worker.interrupt(count);
   }
 
-  async complete(before: string): Promise<Found | undefined> {
+  /** Undefined when it takes longer. */
+  async ask<Type extends WorkerAnswer['type']>(
+    request: WorkerRequest,
+    type: Type,
+    timeoutMs: number,
+  ): Promise<Extract<WorkerAnswer, { type: Type }> | undefined> {
     const id = ++this.#lastId;
-    const found = new Promise<Found>((resolve) => this.#completions.set(id, resolve));
-    this.#interpreter.worker.send({ type: 'complete', id, before });
-    const answer = await within(completionTimeoutMs, found);
-    this.#completions.delete(id);
-    return answer;
-  }
-
-  async evaluate(expression: string): Promise<string | undefined> {
-    const id = ++this.#lastId;
-    const evaluated = new Promise<string | undefined>((resolve) => this.#evaluated.set(id, resolve));
-    this.#interpreter.worker.send({ type: 'evaluate', id, expression });
-    const value = await within(evaluationTimeoutMs, evaluated);
-    this.#evaluated.delete(id);
-    return value;
-  }
-
-  async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
-    const id = ++this.#lastId;
-    const taken = new Promise<WrittenReport | undefined>((resolve) => this.#written.set(id, resolve));
-    this.#interpreter.worker.send({ type: 'takeWritten', id, bounds });
-    const report = await within(writtenTimeoutMs, taken);
-    this.#written.delete(id);
-    if (report === undefined) throw new Error('Python has not answered');
-    return parseWritten(report.text, report.data, bounds);
+    const answered = new Promise<WorkerAnswer | undefined>((resolve) => this.#requests.set(id, resolve));
+    this.#interpreter.worker.send({ ...request, id });
+    const answer = await within(timeoutMs, answered);
+    this.#requests.delete(id);
+    // Code may have forged one of another kind.
+    return answer?.type === type ? (answer as Extract<WorkerAnswer, { type: Type }>) : undefined;
   }
 
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#calls?.close();
-    for (const resolve of this.#completions.values()) resolve({ matches: [], word: '' });
-    for (const resolve of this.#evaluated.values()) resolve(undefined);
-    for (const resolve of this.#written.values()) resolve(undefined);
+    for (const resolve of this.#requests.values()) resolve(undefined);
     await Promise.all([this.#interpreter.end(), this.#hostCalls.close()]);
   }
 
@@ -181,9 +161,8 @@ class PyodideEngine implements Engine {
     if (this.#isEnded) return;
     if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
     if (report.type === 'hostCall' || report.type === 'hostCancel') return this.#hostCalls.take(report);
-    if (report.type === 'completions') this.#completions.get(report.id)?.(report);
-    if (report.type === 'evaluated') this.#evaluated.get(report.id)?.(report.value);
-    if (report.type === 'written') this.#written.get(report.id)?.(report);
+    if (report.type === 'completions' || report.type === 'evaluated' || report.type === 'written')
+      return this.#requests.get(report.id)?.(report);
     const execution = this.#current;
     // A task that outlives its cell shows what it shows there.
     if (report.type === 'output' || report.type === 'clear') this.#cells.get(report.count)?.take(report);

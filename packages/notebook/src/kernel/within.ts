@@ -10,10 +10,3 @@ export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T 
     clearTimeout(timer);
   }
 }
-
-export function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}

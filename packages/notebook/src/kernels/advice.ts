@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { shellWord } from '@notebridge/kit/shell-word';
 
 /** What decides how a package gets into a Python. */
 export interface InstallFacts {
@@ -32,10 +33,4 @@ export function renewCommand(folder: string, hasUv: boolean): string {
   if (hasUv) return `uv venv --clear ${shellWord(folder)} && uv pip install --python ${shellWord(folder)} ipykernel`;
   const own = join(folder, process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
   return `python3 -m venv --clear ${shellWord(folder)} && ${shellWord(own)} -m pip install ipykernel`;
-}
-
-/** One word of a command line, to be pasted into the shell of this system. */
-export function shellWord(text: string, platform: NodeJS.Platform = process.platform): string {
-  if (/^[\w@%+=:,./~-]+$/.test(text) || (platform === 'win32' && /^[\w@%+=:,./\\-]+$/.test(text))) return text;
-  return platform === 'win32' ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
 }

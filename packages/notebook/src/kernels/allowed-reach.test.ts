@@ -14,7 +14,7 @@ it('offers what code was kept from once a minute, and adds what is allowed', () 
   expect(allowed.with('/another')).toBeUndefined();
   const reach = allowed.with(folder);
   expect(reach).toEqual({ files: 'rw', allowNet: ['pypi.org'] });
-  if (reach) allowed.allow(reach);
+  if (reach) allowed.set(reach);
   expect([allowed.reach, allowed.offer]).toEqual([reach, undefined]);
   now = 60_000;
   expect(allowed.take({ kind: 'network', host: 'Example.org' })).toBe(true);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { nearest } from '@notebridge/kit/did-you-mean';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { HostError } from '../host/host-error.js';
-import { shellWord } from './advice.js';
 import { pythonOf } from './environment.js';
 import type { FoundKernel } from './found-kernel.js';
 import type { Variables } from './jupyter-folders.js';

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { HostError } from '../host/host-error.js';
 import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -9,7 +10,6 @@ import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
 import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import type { NotebookSession } from '../session.js';
-import { shellWord } from './advice.js';
 import { AllowedReach, type CodeReach } from './allowed-reach.js';
 import { chooseKernel, type FolderTrust, type KernelDecision, namesNone, temporaryTrust } from './choose-kernel.js';
 import { findUsable } from './find-usable.js';
@@ -298,11 +298,8 @@ export class NotebookKernels {
   async allow({ what, yes }: { what: string; yes: boolean }, by: Actor): Promise<void> {
     const reach = this.#allowed.with(what);
     if (reach === undefined) throw new HostError('bad_request', 'That is not offered any more. Run the cell again.');
-    if (!yes) this.#allowed.refuse(what);
-    else {
-      await this.#putIn(this.#decision.kernel, reach);
-      this.#allowed.allow(reach);
-    }
+    if (yes) await this.#putIn(this.#decision.kernel, reach);
+    else this.#allowed.refuse(what);
     this.#emitChange();
     if (yes) await this.#session?.restart({ by });
   }
@@ -312,6 +309,7 @@ export class NotebookKernels {
     const onRestricted = (restriction: Restriction) => this.#offer(restriction);
     await this.kernel.putIn(await this.#options.create(found, { ...terms, ...reach, onRestricted }));
     this.#terms = terms;
+    this.#allowed.set(reach);
   }
 
   #offer(restriction: Restriction): void {

@@ -66,9 +66,10 @@ export class LabNotebook {
     this.session = createNotebookSession({ document: source.document, kernel: this.#kernel, title: source.path });
     const onFault = (error: unknown) =>
       logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
-    const isBusy = () => isKernelBusy(server, source.path);
     this.tools = createNotebookTools(this.session, {
-      ...{ onFault, scaleImage: createImageScaler(), isKernelBusy: isBusy },
+      onFault,
+      scaleImage: createImageScaler(),
+      isKernelBusy: () => isKernelBusy(server, source.path),
       drawChart: (output) => drawInKernel(this.#kernel, output),
       fileNote: () => source.note,
     });

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { MimeBundle, Output } from '../kernel/kernel.js';
 import type { CellContent, CellType } from './cell.js';
 import { keysOf, toObject, toPlainNumber } from './json.js';
-import { isJsonMimeType, joinAttachments } from './outputs.js';
-import { toText } from './text.js';
+import { joinAttachments } from './outputs.js';
+import { isJsonMimeType, toText } from './text.js';
 
 /**
  * A cell of a file as a document keeps it, without an id of its own. Whatever Jupyter shows is taken: what is missing or of a wrong kind

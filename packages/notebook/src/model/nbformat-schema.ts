@@ -15,6 +15,7 @@ import {
   stringLike,
   wanted,
 } from './schema-check.js';
+import { isJsonMimeType } from './text.js';
 
 /**
  * What Python's `nbformat.validate` checks, from its JSON schema of 4.5 (5.11): the same members, in the same words. A file of a
@@ -31,11 +32,9 @@ const multilineString: SchemaCheck = (value, path) => {
   if (!Array.isArray(value)) throw wanted('a string or a list of strings', value, path);
   arrayOf(string)(value, path);
 };
-/** Altair 6 writes `.json` where others write `+json`, and Jupyter keeps it. */
-const jsonMimeType = /^application\/(.*[+.])?json$/;
 const mimeBundle: SchemaCheck = (value, path) => {
   if (!isJsonObject(value)) throw wanted('an object', value, path);
-  for (const [type, data] of Object.entries(value)) if (!jsonMimeType.test(type)) multilineString(data, [...path, type]);
+  for (const [type, data] of Object.entries(value)) if (!isJsonMimeType(type)) multilineString(data, [...path, type]);
 };
 
 const cellId = stringLike(/^[a-zA-Z0-9-_]{1,64}$/, 'a cell id: 1 to 64 letters, digits, "-" or "_"');

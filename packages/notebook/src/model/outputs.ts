@@ -3,7 +3,7 @@ import type { MimeBundle, Output } from '../kernel/kernel.js';
 import { compareCodePoints, keysOf, toCanonical, toObject } from './json.js';
 import { schemaOf } from './nbformat-schema.js';
 import { SchemaFault } from './schema-check.js';
-import { toLines, toText } from './text.js';
+import { isJsonMimeType, toLines, toText } from './text.js';
 
 /** A schema that lets unknown keys pass, since they are dropped anyway. */
 const futureMinor = 6;
@@ -77,10 +77,6 @@ export function sortTop(object: JsonObject): JsonObject {
 export function widgetIdOf(bundle: MimeBundle): string | undefined {
   const view = bundle['application/vnd.jupyter.widget-view+json'];
   return isJsonObject(view) && typeof view.model_id === 'string' ? view.model_id : undefined;
-}
-
-export function isJsonMimeType(type: string): boolean {
-  return /^application\/(.*[+.])?json$/.test(type);
 }
 
 function joinBundle(bundle: MimeBundle): MimeBundle {

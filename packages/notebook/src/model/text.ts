@@ -47,3 +47,8 @@ export function cutToBytes(text: string, maxBytes: number): string {
 export function bytesText(bytes: number): string {
   return `${String(bytes).replace(/\B(?=(\d{3})+$)/g, ',')} bytes`;
 }
+
+/** What is no text in a bundle. Altair 6 writes `.json` where others write `+json`, and Jupyter keeps it. */
+export function isJsonMimeType(type: string): boolean {
+  return /^application\/(.*[+.])?json$/.test(type);
+}

@@ -8,20 +8,24 @@ export interface PageWithin {
   readonly heightPx: number;
 }
 
-const frame = /<iframe\b(?:[^>"']|"[^"]*"|'[^']*')*>/gi;
 const defaultHeightPx = 480;
 
 /** The page in an output of HTML that brings one and no scripts of its own, as maps and networks are shown; undefined for any other. */
 export function pageWithin(html: string): PageWithin | undefined {
-  if (!/<iframe/i.test(html)) return undefined;
-  const frames = html.match(frame) ?? [];
-  const [tag] = frames;
-  if (tag === undefined || frames.length > 1 || /<script/i.test(html.replace(tag, () => ''))) return undefined;
+  const at = html.search(/<iframe\b/i);
+  const tag = at < 0 ? '' : tagAt(html, at);
+  if (tag === '' || /<(?:iframe|script)\b/i.test(html.slice(0, at) + html.slice(at + tag.length))) return undefined;
   const heightPx = Math.min(2000, Number(/^(\d{2,4})(?:px)?$/.exec(attributeOf(tag, 'height') ?? '')?.[1] ?? defaultHeightPx));
   const srcdoc = attributeOf(tag, 'srcdoc');
   if (srcdoc !== undefined) return { page: decodeEntities(srcdoc), heightPx };
   const src = attributeOf(tag, 'src');
   return src === undefined ? undefined : { address: decodeEntities(src), heightPx };
+}
+
+/** Empty if it does not end. */
+function tagAt(html: string, at: number): string {
+  for (const { 0: part, index } of html.slice(at).matchAll(/"[^"]*"?|'[^']*'?|>/g)) if (part === '>') return html.slice(at, at + index + 1);
+  return '';
 }
 
 function attributeOf(tag: string, name: string): string | undefined {

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findWritten, isWithin } from '@notebridge/kit/find-written';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { readEnvironment } from '../kernels/environment.js';
 import { findLinks } from './program-links.js';
 import type { PythonPlaces } from './python-places.js';
@@ -16,7 +17,9 @@ export function findWrittenPlaces(python: string, folder: string): PythonPlaces 
   const real = prefix === undefined ? undefined : toRealPath(prefix);
   const fault = (reason: string) => {
     const next =
-      writtenFolderOf(folder) === undefined ? 'use "--files ro"' : `take that back: notebridge grants files --withdraw ${folder}`;
+      writtenFolderOf(folder) === undefined
+        ? 'use "--files ro"'
+        : `take that back: notebridge grants files --withdraw ${shellWord(folder)}`;
     return new Error(
       `"${python}" cannot be used: it lies in "${folder}", to which code in a sandbox may write, and ${reason}. Choose a Python by a path outside, or ${next}`,
     );

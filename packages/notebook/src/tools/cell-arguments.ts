@@ -15,6 +15,3 @@ export const expectedRev: ArgumentSchema = {
   description:
     'The "rev" that get_cells gave for the cell: the call is refused, and says what the cell is now, if it has another. Default: as you last read or wrote it.',
 };
-
-/** A sentence for the description of each tool that replaces or removes what stands in a cell. */
-export const refusedUnread = 'Refused, with its text, if the cell is not as you last read or wrote it.';

@@ -1,5 +1,6 @@
+import { refusedUnread } from '@notebridge/kit/cell-rev';
 import { NotebookError } from '../model/errors.js';
-import { cellId, cellIndex, expectedRev, refusedUnread } from './cell-arguments.js';
+import { cellId, cellIndex, expectedRev } from './cell-arguments.js';
 import { adds, defineNotebookTool, type NotebookToolCall, replaces } from './tool.js';
 
 /** The five of Colab that write. Those that replace or remove what stands in a cell take `expected_rev` beside what Colab has. */

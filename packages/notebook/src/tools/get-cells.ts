@@ -74,9 +74,7 @@ function fitSources(cells: readonly Cell[], maxCharacters: number): CellView[] {
   return cells
     .slice(0, count)
     .map((cell, index) =>
-      (shares[index] ?? 0) < (sizes[index] ?? 0)
-        ? toPart(cell, 0, undefined, (shares[index] ?? 0) - 2 * frameCharacters)
-        : toView(cell, undefined),
+      (shares[index] ?? 0) < (sizes[index] ?? 0) ? toPart(cell, 0, undefined, (shares[index] ?? 0) - 2 * frameCharacters) : toView(cell),
     );
 }
 
@@ -124,10 +122,10 @@ function toPart(cell: Cell, from: number, to: number | undefined, maxCharacters:
   const part = fitPart(wanted.slice(0, wholeCharacter(source, start + wanted.length) - start), maxCharacters, toLines);
   const end = start + part.length;
   const next = end < source.length ? { next_source_from: end } : {};
-  return { ...toView({ ...cell, source: part }, undefined), rev: revOf(cell), source_from: start, characters: source.length, ...next };
+  return { ...toView({ ...cell, source: part }), rev: revOf(cell), source_from: start, characters: source.length, ...next };
 }
 
-function toView(cell: Cell, outputs: JsonObject[] | undefined): CellView {
+function toView(cell: Cell): CellView {
   const { type, id, source } = cell;
-  return { cell_type: type, id, source: toLines(source), rev: revOf(cell), ...(outputs ? { outputs } : {}) };
+  return { cell_type: type, id, source: toLines(source), rev: revOf(cell) };
 }

@@ -1,15 +1,17 @@
 // @runs process
 import { parseJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
-import { describe } from 'vitest';
-import { type GrowingKind, testGrowth } from '../../../notebridge/test/support/growth.js';
+import { describe, expect, it } from 'vitest';
+import { type GrowingKind, growthOfWork, testGrowth } from '../../../notebridge/test/support/growth.js';
 import { mergeNotebooks } from '../../src/host/merge.js';
 import { parseViewerMessage } from '../../src/host/viewer-request.js';
+import { createSandboxNotes } from '../../src/kernel/jupyter/sandbox-notes.js';
 import type { Output } from '../../src/kernel/kernel.js';
 import { parseKernelMessage } from '../../src/lab/kernel-message.js';
 import { createDocument } from '../../src/model/document.js';
 import { parseNotebook, printNotebook } from '../../src/model/nbformat.js';
 import { fromKernel } from '../../src/model/outputs.js';
+import { describeScripted } from '../../src/outputs/scripted-summary.js';
 import { fitOutputs } from '../../src/tools/fit-outputs.js';
 import { createImageCollector } from '../../src/tools/output-content.js';
 import { ModelState, parseStatePart } from '../../src/widgets/model-state.js';
@@ -96,3 +98,11 @@ const kinds: GrowingKind[] = [
 ];
 
 describe('a message that grows', () => testGrowth(kinds, { coreHasOneIn: 6, tags: ['P-648'] }));
+
+const reach = { folder: '/a', files: 'ro', allowNet: [], python: 'python3' } as const;
+it.each<[string, (size: number) => unknown, largest: number]>([
+  ['a page of frames that do not end', (size) => describeScripted({ 'text/html': '<iframe'.repeat(size) }), 2 ** 13],
+  ['a source of empty lines', (size) => createSandboxNotes(reach, '\n'.repeat(size)), 2 ** 10],
+])('%s costs no more than it is larger', { tags: ['P-648'] }, async (_, work, largest) => {
+  expect(await growthOfWork(work, largest)).toBeLessThan(8);
+});

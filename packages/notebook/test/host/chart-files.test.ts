@@ -35,6 +35,10 @@ describe('what charts need of the kernel', { timeout: 120_000 }, () => {
     const { executionCount, result } = await runCell(harness, '(_, [name for name in dir() if "base64" in name])');
     expect(executionCount).toBe(before + 2);
     expect(result).toBe('(7, [])');
+    const { outputs } = await runCell(harness, 'import warnings');
+    expect(await harness.kernel.evaluate?.('print("seen") or warnings.warn("seen") or "text"')).toBe('text');
+    await runCell(harness, '1');
+    expect(outputs).toEqual([]);
   });
 
   it('is refused where there is none, with what to do', async () => {
@@ -43,9 +47,9 @@ describe('what charts need of the kernel', { timeout: 120_000 }, () => {
       message: expect.stringContaining('none.html'),
     });
     for (const path of ['/etc/passwd', 'https://x.example/a.html', 'file:///a.html'])
-      expect(() => files.readPage(path), path).toThrow('no page of a file');
+      await expect(files.readPage(path), path).rejects.toThrow('no page of a file');
     await expect(files.readLibrary('https://cdn.example/vis-network.min.js')).rejects.toThrow('"pyvis"');
-    expect(() => files.readLibrary('https://cdn.example/other.js')).toThrow('No package');
+    await expect(files.readLibrary('https://cdn.example/other.js')).rejects.toThrow('No package');
     await harness.kernel.close();
     await expect(files.readLibrary('https://cdn.bokeh.org/bokeh-3.9.2.min.js')).rejects.toThrow('Run the cell again');
   });

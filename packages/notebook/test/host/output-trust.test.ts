@@ -84,7 +84,7 @@ describe('outputs with scripts', () => {
   });
 
   it('of a run of this session need no trust, wherever its cell goes; those of a file and of other programs do', {
-    tags: ['P-664'],
+    tags: ['P-235'],
   }, async () => {
     const { file, open } = await place();
     await writeFile(file, notebook(script('of the file')));

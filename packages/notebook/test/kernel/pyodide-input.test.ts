@@ -1,4 +1,4 @@
-// @module-tag P-681
+// @module-tag P-208
 // @runs process
 
 import { expect, it } from 'vitest';

@@ -240,7 +240,8 @@ export class ServerTools implements Provider, TaskServers {
       if (tool !== undefined) listed.push({ ...tool, name });
       this.#tellRefused('tool', address, name);
     }
-    for (const { error } of listed.length === 0 ? lists : []) if (error !== undefined) throw error;
+    const failed = lists.find(({ error }) => error !== undefined);
+    if (listed.length === 0 && failed !== undefined) throw failed.error;
     return { tools: listed, ...mergeCacheHints(lists.map(({ cache }) => cache)) };
   }
 

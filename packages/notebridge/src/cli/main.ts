@@ -1,5 +1,6 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { messageOf } from '@notebridge/kit/message-of';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { Command, CommanderError, Option } from 'commander';
 import { BridgeError, type ErrorCode } from '../core/errors.js';
 import { heedRecord } from '../identity/heed-record.js';
@@ -9,7 +10,7 @@ import { ownVersion } from '../state/own-files.js';
 import { quote } from '../util/quote.js';
 import { parseHubName } from './command-options.js';
 import { stdioCommand } from './commands/stdio.js';
-import { asTyped, commandHelp, quoteWord } from './own-command.js';
+import { asTyped, commandHelp } from './own-command.js';
 
 /** Faults of the caller, not of the work: exit code 2. */
 const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook', 'bad_recording']);
@@ -105,7 +106,7 @@ function assertCommand([word, ...others]: readonly string[], program: Command): 
   if (word.endsWith('.ipynb'))
     throw new BridgeError(
       'bad_usage',
-      `${quote(word)} is a notebook, and no command says what to do with it. To open it in a window: notebridge notebook ${[word, ...others].map((each) => quoteWord(each)).join(' ')}`,
+      `${quote(word)} is a notebook, and no command says what to do with it. To open it in a window: notebridge notebook ${[word, ...others].map((each) => shellWord(each)).join(' ')}`,
     );
   const meant = didYouMean(word, known);
   throw new BridgeError(
@@ -130,7 +131,7 @@ function orderHint(words: readonly string[]): string {
   const at = words.findIndex((word) => Object.hasOwn(lazyCommands, word));
   if (at < 1 || !words[0]?.startsWith('-')) return '';
   const ordered = [words[at] ?? '', ...words.slice(0, at), ...words.slice(at + 1)];
-  return asTyped(`The command comes first: notebridge ${ordered.map((word) => quoteWord(word)).join(' ')}\n`);
+  return asTyped(`The command comes first: notebridge ${ordered.map((word) => shellWord(word)).join(' ')}\n`);
 }
 
 const argv = process.argv.slice(2);

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { Environment } from '../processes/environment.js';
 import { ownPackageFolder } from '../state/own-files.js';
 
@@ -15,12 +16,12 @@ const commandNames =
  * path. Never `npx notebridge`: outside of a checkout that downloads and runs whatever bears the name in the registry.
  */
 export function ownCommand(env: Environment = process.env): string {
-  return leadsToUs(env) ? 'notebridge' : `node ${quoteWord(ownProgramFile())}`;
+  return leadsToUs(env) ? 'notebridge' : `node ${shellWord(ownProgramFile())}`;
 }
 
 /** The command line that runs this program with these words. */
 export function commandLine(...words: string[]): string {
-  return [ownCommand(), ...words.map((word) => quoteWord(word))].join(' ');
+  return [ownCommand(), ...words.map((word) => shellWord(word))].join(' ');
 }
 
 /** A text of ours with each command in it (`notebridge serve`) as a person can type it here. For terminals only: it names a path. */
@@ -34,19 +35,13 @@ const mention = new RegExp(`(?<![\\w/@.-])notebridge(?= (?:${commandNames.join('
 export function commandHelp(): string {
   const command = ownCommand();
   if (command === 'notebridge') return '';
-  const folder = quoteWord(ownPackagePath());
+  const folder = shellWord(ownPackagePath());
   return `\nHere "notebridge" is: ${command}\nTo have the name everywhere, once: npm install --global ${folder}`;
 }
 
 /** The program that was started, absolute. Links are followed: a workspace links its packages. */
 export function ownProgramFile(): string {
   return join(ownPackagePath(), 'bin', 'notebridge.js');
-}
-
-/** A word as a POSIX shell takes it; on Windows, as its shells do. */
-export function quoteWord(word: string, platform: NodeJS.Platform = process.platform): string {
-  if (platform === 'win32') return /^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word}"`;
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function ownPackagePath(): string {

@@ -7,7 +7,7 @@ import { baseEnvironment } from './base-environment.js';
 import { createLineSplitter } from './line-splitter.js';
 import { endTree } from './process-tree.js';
 import { type GuardedTree, guardTree, markerOf } from './tree-guard.js';
-import { searchPathOutside } from './written-rule.js';
+import { withPathOutside } from './written-rule.js';
 
 export interface ServerProcessOptions {
   command: string;
@@ -102,11 +102,6 @@ export class ServerProcess {
 }
 
 /** Node names the program when it is the working directory that is missing. */
-/** Its own list of folders for programs, without those where code in a sandbox could put one. */
-function withPathOutside(env: Readonly<Record<string, string>>, cwd: string | undefined): Readonly<Record<string, string>> {
-  return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH, cwd) };
-}
-
 function explain(error: NodeJS.ErrnoException, command: string, cwd: string | undefined): string {
   if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) return `its folder "${cwd}" does not exist`;
   if (error.code === 'ENOENT') return `there is no program "${command}" (ENOENT)`;

@@ -1,5 +1,6 @@
 import { delimiter, isAbsolute, sep } from 'node:path';
 import { findWritten, type KnownFolder } from '@notebridge/kit/find-written';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 
@@ -41,16 +42,15 @@ export function searchPathOutside(path: string, cwd: string = process.cwd()): st
     .join(delimiter);
 }
 
-/** The environment of a program that is started outside of the sandbox: what it starts by name in turn is not found in such a folder either. */
-export function withPathOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env): Env {
-  return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH) };
+/**
+ * The environment of a program that is started outside of the sandbox, in `cwd`: what it starts by name in turn is not found in such a folder
+ * either.
+ */
+export function withPathOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env, cwd?: string): Env {
+  return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH, cwd) };
 }
 
 /** The end of a refusal: it says what to do about a folder that code may write to. */
 export function adviceOnWritten(folder: string): string {
-  return `Keep it outside of that folder. Or, if you trust what stands there now: notebridge grants files --withdraw ${quoted(folder)}`;
-}
-
-function quoted(folder: string): string {
-  return /^[\w@%+=:,./~-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  return `Keep it outside of that folder. Or, if you trust what stands there now: notebridge grants files --withdraw ${shellWord(folder)}`;
 }

@@ -129,7 +129,7 @@ describe('code that calls over HTTP', () => {
   const issue = async (hub: ServedHub, ...terms: string[]): Promise<string> => (await hub.run('grant', ...terms)).stdout.trim();
 
   it('waits until its owner approves or denies it, and is told what was refused by a code', {
-    tags: ['P-422', 'P-429', 'P-642'],
+    tags: ['P-422', 'P-424', 'P-429'],
   }, async () => {
     await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
     const token = await issue(hub, '--calls', '2', '--label', 'a script');

@@ -6,6 +6,7 @@ import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigServers } from '../../src/assembly/config-servers.js';
 import { loadLab } from '../../src/assembly/load-notebook.js';
+import { checkJupyter } from '../../src/cli/doctor/check-jupyter.js';
 import { defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
@@ -179,10 +180,12 @@ describe('a program by its name', { tags: ['P-626'] }, () => {
 
 describe('a file that says where a Jupyter server is', { tags: ['P-625'] }, () => {
   it('is believed outside alone', async () => {
-    const { findServerOfUser } = await loadLab();
     const url = 'http://127.0.0.1:45999/';
     const text = JSON.stringify({ url, token: 'secret', pid: process.pid, root_dir: outside });
     file(join(given, 'runtime/jpserver-1.json'), text);
+    vi.stubEnv('JUPYTER_RUNTIME_DIR', join(given, 'runtime'));
+    expect(await checkJupyter()).toMatchObject([{ found: expect.stringContaining('no server of yours runs') }]);
+    const { findServerOfUser } = await loadLab();
     const find = (env: Record<string, string>) => findServerOfUser(url, env);
     expect(await find({ JUPYTER_RUNTIME_DIR: join(given, 'runtime') })).toBeUndefined();
     expect(await find({ JUPYTER_DATA_DIR: given })).toBeUndefined();

@@ -102,6 +102,8 @@ describe('an edit of what the agent has not read', { tags: ['P-632'] }, () => {
     for (let from: unknown = 0; from !== undefined; parts++) {
       expect((await update()).error, `after ${parts} parts`).toBeDefined();
       from = (await call('get_cells', { cellId, sourceFrom: from as number })).cells?.[0]?.next_source_from;
+      // A look back takes nothing away.
+      await call('get_cells', { cellId, sourceFrom: 0, sourceTo: 5 });
     }
     expect(parts).toBeGreaterThan(1);
     type(cellId, lines.with(1000, 'typed').join('\n'));

@@ -51,6 +51,8 @@ export class JupyterEngine implements Engine {
   readonly #helper: Helper;
   readonly #calls: ToolCalls | undefined;
   readonly #requests = new Map<string, (reply: Content) => void>();
+  /** Those that the kernel has not dealt with yet: what they show is no cell's. */
+  readonly #quiet = new Set<string>();
   /** Messages of comms that the kernel has not dealt with yet. */
   readonly #comms = new Map<string, { onShown: ((shown: ShownByCode) => void) | undefined; resolve: () => void }>();
   #language = '';
@@ -120,6 +122,7 @@ export class JupyterEngine implements Engine {
   /** The reply's content; undefined when it takes longer. */
   async request(messageType: string, content: object, timeoutMs: number): Promise<Content | undefined> {
     const id = this.#newId();
+    this.#quiet.add(id);
     const replied = new Promise<Content>((resolve) => this.#requests.set(id, resolve));
     this.#send('shell', messageType, id, content);
     const reply = await within(timeoutMs, replied);
@@ -207,10 +210,12 @@ export class JupyterEngine implements Engine {
     const caller = this.#comms.get(parent);
     if (messageType === 'status' || messageType === 'execute_input') {
       if (isOurs) this.#run?.cell.takeOutput(messageType, content);
-      if (!caller || content.execution_state !== 'idle') return;
+      if (content.execution_state !== 'idle') return;
+      this.#quiet.delete(parent);
       this.#comms.delete(parent);
-      return caller.resolve();
+      return caller?.resolve();
     }
+    if (this.#quiet.has(parent)) return;
     if (this.#options.onShown(parent, () => toShown(messageType, content))) {
       // Its cell still talks.
       if (isOurs) this.#run?.cell.takeOutput('', {});

@@ -1,4 +1,4 @@
-import { shellWord } from '../../kernels/advice.js';
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { FolderAccess } from '../../sandbox/spec.js';
 import type { Output } from '../kernel.js';
 
@@ -24,7 +24,8 @@ const hostNamed =
   /\bhost='([^']+)'|(?:resolve|resolve host:?) '?([\w.-]+\.[a-z]{2,})\b|https?:\/\/([\w.-]+)|["']([\w-]+(?:\.[\w-]+)*\.[a-z]{2,})["'],\s*\d+/i;
 /** By pip, once it has tried. */
 const isNotInstalled = /No matching distribution found|Could not install packages due to/;
-const isInstall = /(?:^|\n)\s*[!%]?\s*(?:\w+\s+-m\s+)?(?:uv\s+)?(?:pip|pip3|conda|mamba)\s+(?:add|install)\s+(?:-\S+\s+)*([\w.-]+)?/;
+const isInstall =
+  /^[ \t]*(?:[!%][ \t]*)?(?:\w+[ \t]+-m[ \t]+)?(?:uv[ \t]+)?(?:pip3?|conda|mamba)[ \t]+(?:add|install)[ \t]+(?:-\S+[ \t]+)*([\w.-]+)?/m;
 
 /**
  * Says in the outputs of one cell what its sandbox kept it from, and what would give it: the errors of the system say neither. Once for each

@@ -61,6 +61,7 @@ interface Joints {
 }
 
 const pythonFolder = '/lib/notebridge';
+
 export async function loadPython(side: WorkerSide, command: StartCommand, joints: Joints): Promise<LoadedPython> {
   const { hardening, fetchOrigins } = command;
   const jsglobals =

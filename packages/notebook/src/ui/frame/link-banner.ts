@@ -1,3 +1,4 @@
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { Commands } from '../commands.js';
 import { copyText } from '../copy-text.js';
 import type { HostConnection } from '../link/connection.js';
@@ -83,11 +84,7 @@ function textOf(drafts: Drafts): string {
 
 /** Opens it again with the kernel and the limits that it had. */
 function commandOf({ path, choice }: Store): string | undefined {
-  return path === null ? undefined : ['notebridge notebook', toWord(path), ...(choice?.options ?? []).map(toWord)].join(' ');
-}
-
-/** For a POSIX shell; a path of Windows for its shells. */
-function toWord(path: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(path)) return path;
-  return /^[a-z]:\\/i.test(path) ? `"${path}"` : `'${path.replaceAll("'", `'\\''`)}'`;
+  if (path === null) return undefined;
+  const platform = /^[a-z]:\\/i.test(path) ? 'win32' : 'linux';
+  return ['notebridge notebook', ...[path, ...(choice?.options ?? [])].map((word) => shellWord(word, platform))].join(' ');
 }

@@ -5,6 +5,9 @@ import { type ChallengeAnswer, challengePath, type ProofInput, proofText } from 
 /** `unreachable`: nobody answers. `foreign`: whoever answers does not know the key of this window's host, and was sent nothing of use. */
 export type TicketFault = 'unreachable' | 'foreign';
 
+/** How long a host may take to answer. Milliseconds. */
+const answerMs = 10_000;
+
 /** A ticket for one socket, after the host has proven itself. By a library, and not by the browser: that signs on encrypted pages only. */
 export async function takeTicket(key: string): Promise<{ ticket: string } | { fault: TicketFault }> {
   const { origin } = location;
@@ -21,7 +24,13 @@ export async function takeTicket(key: string): Promise<{ ticket: string } | { fa
 
 async function challenge(nonce: string): Promise<ChallengeAnswer | 'other' | undefined> {
   try {
-    const response = await fetch(challengePath, { method: 'POST', body: nonce, cache: 'no-store', redirect: 'error' });
+    const response = await fetch(challengePath, {
+      method: 'POST',
+      body: nonce,
+      cache: 'no-store',
+      redirect: 'error',
+      signal: AbortSignal.timeout(answerMs),
+    });
     const answer: unknown = response.ok ? await response.json().catch(() => undefined) : undefined;
     const { nonce: theirs, proof } = (answer ?? {}) as Partial<ChallengeAnswer>;
     return typeof theirs === 'string' && typeof proof === 'string' ? { nonce: theirs, proof } : 'other';

@@ -1,5 +1,6 @@
 import type { MimeBundle, Output } from '../../kernel/kernel.js';
-import { isJsonMimeType, widgetIdOf } from '../../model/outputs.js';
+import { widgetIdOf } from '../../model/outputs.js';
+import { isJsonMimeType } from '../../model/text.js';
 import { chartOf } from '../../outputs/chart-bundle.js';
 import { el } from '../dom.js';
 import { cannotShow } from './cannot-show.js';

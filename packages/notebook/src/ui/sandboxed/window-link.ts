@@ -6,6 +6,9 @@ export type SandboxedMessage =
   | { readonly type: 'height'; readonly height: number }
   | { readonly type: 'picture'; readonly picture: string };
 
+/** A window may grant less. Milliseconds. */
+const heightMs = 1000;
+
 const { parent } = window;
 
 export function sayToWindow(message: SandboxedMessage | FromWidgets): void {
@@ -40,6 +43,3 @@ export function keepHeight(heightPx: number, begin: () => void): void {
   const timer = setTimeout(go, heightMs);
   addEventListener('resize', () => innerHeight >= heightPx - 1 && go(), { signal: stop.signal });
 }
-
-/** A window may grant less. Milliseconds. */
-const heightMs = 1000;

@@ -85,7 +85,7 @@ export class Drafts {
   edited(cellId: string, text: string): void {
     const cell = this.#options.document().find(cellId);
     if (!cell) return;
-    const draft = this.#drafts.get(cellId) ?? newDraft(cell);
+    const draft = this.#drafts.get(cellId) ?? newDraft(cell.source);
     draft.text = text;
     this.#keep(cellId, draft);
     this.#schedule(cellId, draft);
@@ -159,7 +159,7 @@ export class Drafts {
   restore(saved: readonly SavedDraft[], isSameHost: boolean): void {
     for (const { cellId, base, text, inFile } of saved) {
       if (inFile !== undefined) this.#unsaved.set(cellId, { inFile, text: base });
-      if (text !== base) this.#keep(cellId, { base, text, sent: undefined, flight: undefined, timer: undefined, clash: undefined });
+      if (text !== base) this.#keep(cellId, newDraft(base, text));
     }
     this.rebase(isSameHost);
   }
@@ -171,7 +171,7 @@ export class Drafts {
     for (const [cellId, { inFile, text }] of unsaved) {
       const draft = this.#drafts.get(cellId);
       if (draft) draft.base = inFile;
-      else this.#keep(cellId, { base: inFile, text, sent: undefined, flight: undefined, timer: undefined, clash: undefined });
+      else this.#keep(cellId, newDraft(inFile, text));
     }
   }
 
@@ -257,6 +257,6 @@ export class Drafts {
   }
 }
 
-function newDraft({ source }: Cell): Draft {
-  return { base: source, text: source, sent: undefined, flight: undefined, timer: undefined, clash: undefined };
+function newDraft(base: string, text = base): Draft {
+  return { base, text, sent: undefined, flight: undefined, timer: undefined, clash: undefined };
 }

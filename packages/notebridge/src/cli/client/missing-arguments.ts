@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
 import { quote } from '../../util/quote.js';
-import { quoteWord } from '../own-command.js';
 import { withoutControls } from '../terminal-logger.js';
 
 /**
@@ -18,7 +18,7 @@ export function describeMissing({ server, tool }: ToolAddress, args: JsonObject,
   const named = missing.map((key) => `${quote(key)}${kindOf(properties[key])}`).join(', ');
   const values = { ...Object.fromEntries(required.map((key) => [key, exampleOf(properties[key])])), ...args };
   const words = Object.entries(values).map(([key, value]) => `${key}=${typeof value === 'string' ? value : printMessage(value)}`);
-  const line = ['notebridge', 'call', ...[server, tool, ...words].map((word) => quoteWord(word))].join(' ');
+  const line = ['notebridge', 'call', ...[server, tool, ...words].map((word) => shellWord(word))].join(' ');
   return withoutControls(`It lacks ${named}. For example: ${line}`);
 }
 

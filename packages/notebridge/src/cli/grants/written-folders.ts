@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { BridgeError } from '../../core/errors.js';
 import { ownProcessId, ownUserId, startOfProcess } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { createWrittenFolders } from '../../state/trusted-folders.js';
 import { quote } from '../../util/quote.js';
-import { asTyped, quoteWord } from '../own-command.js';
+import { asTyped } from '../own-command.js';
 import { withoutControls } from '../terminal-logger.js';
 
 /** Prints the folders that code in a sandbox was ever given to write to, or takes them back. Rejects with `bad_usage` for one that is none of them. */
@@ -24,7 +25,7 @@ export async function showWrittenFolders({ withdraw = [], json = false }: { with
 
 function toList(folders: readonly string[]): string {
   if (folders.length === 0) return 'Code in a sandbox was given no folder to write to (--files rw).';
-  const take = asTyped(`To take one back: notebridge grants files --withdraw ${quoteWord(withoutControls(folders[0] ?? ''))}`);
+  const take = asTyped(`To take one back: notebridge grants files --withdraw ${shellWord(withoutControls(folders[0] ?? ''))}`);
   return [
     'Code in a sandbox was given these folders to write to. Nothing that lies there is run outside of one, or believed:',
     ...folders.map((folder) => `  ${withoutControls(folder)}`),

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { FoundKernel, KernelOverview } from '@notebridge/notebook/host';
 import { loadNotebook } from '../../assembly/load-notebook.js';
 import { BridgeError } from '../../core/errors.js';
@@ -94,7 +95,7 @@ function toLines(
   const first = `  ${paint.bold(withoutControls(displayName))}${withoutControls(mark)}`;
   const detail = wrap(`${sources[source]}${withoutControls(isOther)}${problem ? '' : asks}`, width, indent);
   // Not wrapped: they are there to be copied.
-  if (!problem) return [first, ...detail, `${indent}--kernel ${quoteWord(withoutControls(id))}`];
+  if (!problem) return [first, ...detail, `${indent}--kernel ${shellWord(withoutControls(id))}`];
   const fix = problem.fix === undefined ? [] : [`${indent}→ ${withoutControls(problem.fix)}`];
   const where = source === 'kernelspec' ? `${id}: ` : '';
   return [first, ...wrap(withoutControls(`${where}${problem.reason}`), width, indent), ...fix];
@@ -109,8 +110,4 @@ function wrap(text: string, width: number, indent: string): string[] {
     else lines.push(word);
   }
   return lines.map((line) => indent + line);
-}
-
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./~\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

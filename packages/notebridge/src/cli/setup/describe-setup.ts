@@ -1,4 +1,5 @@
-import { asTyped, quoteWord } from '../own-command.js';
+import { shellWord } from '@notebridge/kit/shell-word';
+import { asTyped } from '../own-command.js';
 import type { SetupReport } from './setup.js';
 
 /** A report as text for a person, ending in a line break. */
@@ -10,7 +11,7 @@ export function describeSetup(report: SetupReport): string {
 function instructions({ host, title, file, snippet, notes, ownCommand, afterwards, ...report }: SetupReport): string[] {
   const { notebook, kernel, files, allowNet, codeMode, url } = report;
   const named = { notebook, kernel, files, 'allow-net': allowNet?.join(','), url };
-  const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoteWord(value)}`]));
+  const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]));
   if (codeMode !== undefined) words.push('--code-mode');
   return [
     `${title} reads its MCP servers from ${file}`,

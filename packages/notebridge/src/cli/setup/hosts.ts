@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
+import { shellWord } from '@notebridge/kit/shell-word';
 import type { Environment } from '../../processes/environment.js';
-import { quoteWord } from '../own-command.js';
 import { type LaunchCommand, toShellLine } from './launch-command.js';
 
 /** An agent host that can be set up. A new host is one entry of `hosts`. */
@@ -62,7 +62,7 @@ export const hosts: readonly Host[] = [
     connection: {
       entry: (url) => ({ type: 'http', url, headers: bearer() }),
       ownCommand: (url) =>
-        `claude mcp add --scope user --transport http notebridge ${quoteWord(url)} --header '${`Authorization: ${bearer().Authorization}`}'`,
+        `claude mcp add --scope user --transport http notebridge ${shellWord(url)} --header '${`Authorization: ${bearer().Authorization}`}'`,
     },
     afterwards: 'Start a new Claude Code session, then type /mcp to see it.',
   },
@@ -120,7 +120,7 @@ export const hosts: readonly Host[] = [
         startup_timeout_sec: startupSeconds,
         tool_timeout_sec: timeoutSeconds,
       }),
-      ownCommand: (url) => `codex mcp add notebridge --url ${quoteWord(url)} --bearer-token-env-var ${tokenVariable}`,
+      ownCommand: (url) => `codex mcp add notebridge --url ${shellWord(url)} --bearer-token-env-var ${tokenVariable}`,
     },
     afterwards: 'Start a new Codex session, then type /mcp to see it.',
   },

@@ -1,4 +1,5 @@
-import { ownProgramFile, quoteWord } from '../own-command.js';
+import { shellWord } from '@notebridge/kit/shell-word';
+import { ownProgramFile } from '../own-command.js';
 
 /** How an agent host starts us. */
 export interface LaunchCommand {
@@ -16,5 +17,5 @@ export function launchCommand(file: string = ownProgramFile()): LaunchCommand {
 
 /** The command line as a person would paste it into a shell. */
 export function toShellLine({ command, args }: LaunchCommand): string {
-  return [command, ...args].map((word) => quoteWord(word)).join(' ');
+  return [command, ...args].map((word) => shellWord(word)).join(' ');
 }

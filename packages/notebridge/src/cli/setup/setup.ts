@@ -1,12 +1,12 @@
 import { dirname, isAbsolute } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { messageOf } from '@notebridge/kit/message-of';
+import { shellWord } from '@notebridge/kit/shell-word';
 import { loadNotebook } from '../../assembly/load-notebook.js';
 import { withoutToken } from '../../assembly/notebooks/to-opener.js';
 import { BridgeError } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { toWholeKernel } from '../kernel-argument.js';
-import { quoteWord } from '../own-command.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
 import { type ConfigPlace, type Host, hosts, tokenVariable } from './hosts.js';
 import { toHubAddress } from './hub-address.js';
@@ -143,7 +143,7 @@ async function toKernel(kernel: string, { notebook, env }: Pick<SetupOptions, 'n
 function noteOn(former: readonly EntryOption[], { host, asked }: { host: Host; asked: readonly EntryOption[] }): string[] {
   const toText = (options: readonly EntryOption[]): string =>
     toWords(options)
-      .map((word) => quoteWord(withoutToken(word)))
+      .map((word) => shellWord(withoutToken(word)))
       .join(' ');
   const replaced = sameKind(former, asked);
   const kept = former.filter((option) => !replaced.includes(option));

@@ -1,5 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { whenAborted } from '@notebridge/kit/when-aborted';
 import type { Layer } from '@notebridge/notebook/host';
 import type { ParentCall } from '../../core/call-context.js';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
@@ -155,13 +156,6 @@ async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, '
   } catch (error) {
     throw new BridgeError('kernel_failed', `No Python could be started, so nothing was run: ${messageOf(error)}`, { cause: error });
   }
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function describeMissing(layers: readonly Layer[]): string[] {

@@ -134,7 +134,7 @@ describe('what a person is shown', () => {
     expect(text).toContain('"\\u{338}\\" x"');
   });
 
-  it('can be read whole: a megabyte of it, and the last member of the last list', { tags: ['P-642'] }, () => {
+  it('can be read whole: a megabyte of it, and the last member of the last list', { tags: ['P-641'] }, () => {
     const args = {
       long: `${'x'.repeat(1_000_000)}hunter2-secret end`,
       many: Array.from({ length: 1000 }, (_, at) => at),

@@ -1,4 +1,4 @@
-// @module-tag P-642
+// @module-tag P-424
 
 import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
@@ -31,7 +31,7 @@ async function sentOf(args: JsonObject, ask?: (question: Question) => JsonObject
   return approved !== undefined && 'context' in approved ? approved.context.message.arguments : approved;
 }
 
-it('are those that were shown, though their caller has changed them while the person read', { tags: ['P-424'] }, async () => {
+it('are those that were shown, though their caller has changed them while the person read', async () => {
   const args: JsonObject = { keep: { at: 1 }, exact: new ExactNumber('12345678901234567890') };
   const sent = await sentOf(args, () => {
     (args.keep as JsonObject).at = 2;

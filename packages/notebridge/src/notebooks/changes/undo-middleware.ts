@@ -247,7 +247,7 @@ export class UndoMiddleware implements Middleware {
     try {
       await turn.before;
       const page = await this.#awaitPage(cancellation);
-      const offer = await page?.getOffer({ timeoutMs: timeoutMs, cancellation }).catch(() => emptyOffer);
+      const offer = await page?.getOffer({ timeoutMs, cancellation }).catch(() => emptyOffer);
       if (page === undefined || offer?.names.has(undoTool.name) === true) return undefined;
       check();
       await this.#untilAnswered(timeoutMs);

@@ -29,12 +29,11 @@ export interface ShownSource {
 
 type ShownPart = ShownSource & { rev: number; part: { from: number; characters: number } };
 
-/** A source that is being read in parts. */
+/** A source that is being read in parts: what was read of it from its beginning on, without a gap. */
 interface PartsRead {
   cellId: string;
   rev: number;
-  characters: number;
-  texts: Map<number, string>;
+  text: string;
 }
 
 const maxSessions = 1000;
@@ -139,14 +138,11 @@ export class SessionSources {
   }
 
   #notePart({ cellId, type, source, rev, part: { from, characters } }: ShownPart, at: number): void {
-    if (this.#parts?.cellId !== cellId || this.#parts.rev !== rev) this.#parts = { cellId, rev, characters, texts: new Map() };
-    this.#parts.texts.set(from, source);
-    let whole = '';
-    for (const [start, text] of [...this.#parts.texts].sort(([a], [b]) => a - b)) {
-      if (start > whole.length) return;
-      whole = whole.slice(0, start) + text;
-    }
-    if (whole.length === characters) this.noteShown({ cellId, type, source: whole, rev }, at);
+    const known = this.#parts?.cellId === cellId && this.#parts.rev === rev ? this.#parts.text : '';
+    if (from > known.length) return;
+    const text = known.slice(0, from) + source + known.slice(from + source.length);
+    this.#parts = { cellId, rev, text };
+    if (text.length === characters) this.noteShown({ cellId, type, source: text, rev }, at);
   }
 
   #set(cellId: string, cell: Omit<KnownCell, 'long'>, source: string): KnownCell {

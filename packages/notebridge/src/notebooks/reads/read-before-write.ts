@@ -1,3 +1,4 @@
+import { refusedUnread } from '@notebridge/kit/cell-rev';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
@@ -13,7 +14,6 @@ type CallHook = CallNext<ToolCall, ToolResult>;
 export const editingTools: ReadonlySet<string> = new Set(['update_cell', 'delete_cell']);
 /** The tools that answer with sources, a new cell, or what was taken back. */
 const telling: ReadonlySet<string> = new Set(['get_cells', 'add_code_cell', 'add_text_cell', 'run_code', 'undo_last_change']);
-const refusedUnread = 'Refused, with its text, if the cell is not as you last read or wrote it.';
 /** The revision of no cell. */
 const unread = 0;
 

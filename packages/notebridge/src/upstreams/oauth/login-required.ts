@@ -1,3 +1,4 @@
+import { shellWord } from '@notebridge/kit/shell-word';
 import { BridgeError } from '../../core/errors.js';
 import { StartFault } from '../start-fault.js';
 
@@ -26,12 +27,8 @@ export function parseScopes(scope: string | undefined): string[] {
 export function loginRequired({ server, why, scope, options = [], cause }: LoginNeed): BridgeError {
   const scopes = parseScopes(scope);
   const words = ['notebridge', 'login', server, ...(scopes.length > 0 ? ['--scope', scopes.join(' ')] : []), ...options];
-  const command = words.map(quoteWord).join(' ');
+  const command = words.map((word) => shellWord(word)).join(' ');
   const fault = new StartFault(`${why}. Run: ${command}`, { lasting: true, cause });
   const data = { server, command, ran: 'no', ...(scopes.length > 0 && { scopes }) };
   return new BridgeError('login_required', `"${server}" needs a login: ${why}. Run in a terminal: ${command}`, { data, cause: fault });
-}
-
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

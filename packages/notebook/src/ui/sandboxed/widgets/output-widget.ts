@@ -1,7 +1,7 @@
 import { OutputView as OutputViewBase } from '@jupyter-widgets/output';
 import type { MimeBundle, Output } from '../../../kernel/kernel.js';
-import { isJsonMimeType, widgetIdOf } from '../../../model/outputs.js';
-import { toText } from '../../../model/text.js';
+import { widgetIdOf } from '../../../model/outputs.js';
+import { isJsonMimeType, toText } from '../../../model/text.js';
 import { el } from '../../dom.js';
 import { cannotShow } from '../../outputs/cannot-show.js';
 import { htmlOutput } from '../../outputs/html-output.js';
