@@ -33,7 +33,7 @@ export interface Notebridge {
   readonly url: string | undefined;
   /** The cluster of this hub, and the names of its hubs as far as they are known, this one first. Undefined: this hub is alone. */
   readonly cluster: ClusterView | undefined;
-  /** How long `close` lets calls end first, milliseconds: of a hub of a cluster, whose work others take over. Else 0. */
+  /** How long `drain` lets calls end. Milliseconds; 0 without HTTP doors. */
   readonly drainMs: number;
   /** An address that opens the owner's console in a browser, once, within 15 minutes: a secret until then. Undefined without HTTP doors. */
   newConsoleAddress(): string | undefined;
@@ -48,7 +48,9 @@ export interface Notebridge {
   serveStdio(options?: Pick<StdioOptions, 'input' | 'output'>): StdioDoor;
   /** All servers with what is known of their tools, and how these are called. Starts and asks nothing. */
   describe(): HubReport;
-  /** Closes everything that was opened, in the opposite order, the log last. Closing twice is harmless. */
+  /** Begins no more calls of the HTTP doors, and lets those that run end, for `drainMs` or until the signal. Twice is harmless. Never rejects. */
+  drain(signal?: AbortSignal): Promise<void>;
+  /** Closes everything that was opened, in the opposite order, the log last; a hub of a cluster drains first. Closing twice is harmless. */
   close(): Promise<void>;
 }
 
@@ -95,6 +97,7 @@ class Assembly implements Notebridge {
   readonly #closers = new Closers();
   readonly #edits = new ConfigEdits();
   #doors: HttpDoors | undefined;
+  #drained: Promise<void> | undefined;
   #codeMode: OpenCodeMode | undefined;
 
   constructor(parts: Parts) {
@@ -142,7 +145,8 @@ class Assembly implements Notebridge {
   }
 
   get drainMs(): number {
-    return this.#parts.cluster?.cluster.drainMs ?? 0;
+    const { cluster, options, settings } = this.#parts;
+    return cluster?.cluster.drainMs ?? (options.http === undefined ? 0 : settings.config.drainMs);
   }
 
   newConsoleAddress(): string | undefined {
@@ -183,10 +187,22 @@ class Assembly implements Notebridge {
     };
   }
 
-  async close(): Promise<void> {
-    // Others take over: what runs may end, and nothing new begins.
+  drain(signal?: AbortSignal): Promise<void> {
+    this.#drained ??= this.#drain(signal);
+    return this.#drained;
+  }
+
+  async #drain(signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) return;
     const { cluster } = this.#parts;
-    if (cluster !== undefined) await Promise.all([cluster.drain(), this.#doors?.drain()]);
+    const work = Promise.all([cluster?.drain(), this.#doors?.drain(this.drainMs)]);
+    const aborted = signal && new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await Promise.race([work, ...(aborted === undefined ? [] : [aborted])]);
+  }
+
+  async close(): Promise<void> {
+    // Others take over.
+    if (this.#parts.cluster !== undefined) await this.drain();
     await this.#closers.close();
   }
 

@@ -57,8 +57,8 @@ export interface HttpDoors {
   readonly running: number;
   /** Publishes the hub's address for the user's other commands. Rejects with `write_failed`. */
   writeAddress(): Promise<WrittenHubFile>;
-  /** Takes no more requests, hands sessions over, and lets what runs end, for a while. Before `close`, where others take over. */
-  drain(): Promise<void>;
+  /** Takes no more requests, and lets what runs end, for so many milliseconds; in a cluster it hands sessions over. Before `close`. */
+  drain(waitMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -130,8 +130,10 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
       return app.calls.size;
     },
     writeAddress: () => writeHubFile(stateDir, { name, url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
-    drain: async () => {
+    drain: async (waitMs) => {
       app.drain();
+      // Streams of agents stay until the calls have ended.
+      if (behind.cluster === undefined) return void (await settlesWithin(app.calls.none(), waitMs));
       await agents.close();
       if (answers !== undefined) await settlesWithin(answers.settled(), lastAnswersMs);
     },
@@ -226,7 +228,8 @@ function addDoors(
     mayListWhole: (principal, server) => guard.admission.mayListWhole(principal, server),
     prove: (nonce, port) => proveOwner(ownerToken, { nonce, port }),
     limits: { maxResultBytes, maxInFlight, ...(serversReadyMs === undefined ? {} : { serversReadyMs }) },
-    ...(cluster !== undefined && { answers, isDraining: () => cluster.membership.self.isDraining }),
+    ...(cluster !== undefined && { answers }),
+    isDraining: () => app.isDraining,
     version: ownVersion(),
   });
   const tokens = config.auth && new AccessTokens({ auth: config.auth, store: guard.store, logger });

@@ -21,11 +21,24 @@ export function untilSignal(timeoutMs = lastWordsMs): Promise<void> {
   });
 }
 
+const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Aborts with the first signal that asks us to end. */
 export function abortOnSignal(): AbortSignal {
   const ending = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ending.abort());
+  for (const signal of endSignals) process.once(signal, () => ending.abort());
   return ending.signal;
+}
+
+/** Resolves with the next signal that asks us to end. */
+export function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const obey = (signal: NodeJS.Signals): void => {
+      for (const each of endSignals) process.off(each, obey);
+      resolve(signal);
+    };
+    for (const each of endSignals) process.on(each, obey);
+  });
 }
 
 function stackOf(error: unknown): string {

@@ -83,12 +83,17 @@ export interface Config {
   approve: ApprovalMode;
   /** What is counted and told to those who watch, and what is measured of calls and sent. Default: nothing. */
   telemetry: { metrics: boolean; otlp?: OtlpSettings | undefined };
+  /** How long calls that run may still end when `serve` is told to end, alone; of a hub of a cluster that of `cluster`. Milliseconds. */
+  drainMs: number;
   /** The hubs that share the work with this one. Default: none. */
   cluster?: ClusterSettings | undefined;
   limits: Limits;
   /** What is read otherwise than it is written: sentences for people. */
   warnings: string[];
 }
+
+/** Below the ten seconds after which container engines kill. Milliseconds. */
+export const defaultAloneDrainMs = 8000;
 
 /** What holds when there is no config file. */
 export function defaultConfig(baseDir: string): Config {
@@ -104,6 +109,7 @@ export function defaultConfig(baseDir: string): Config {
     skills: [],
     audit,
     keepCalls: true,
+    drainMs: defaultAloneDrainMs,
     exchange: [],
     codeMode,
     approve: 'none',

@@ -114,6 +114,7 @@ function toConfig(
     skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),
     audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
     keepCalls: notebridge.keepCalls,
+    drainMs: notebridge.drainMs,
     exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
     auth: notebridge.auth,
     codeMode: notebridge.codeMode,

@@ -1,7 +1,14 @@
 import * as z from 'zod';
 import { defaultClusterAudit, defaultClusterName, defaultDrainMs, isNatsUrl } from '../core/cluster-settings.js';
 import { defaultCodeModeLimits, noOtherTools, typeCheckModes } from '../core/code-mode-limits.js';
-import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultOtlpIntervalMs, defaultScriptTimeoutMs } from './config.js';
+import {
+  defaultAloneDrainMs,
+  defaultAudit,
+  defaultExchangedTtlMs,
+  defaultLimits,
+  defaultOtlpIntervalMs,
+  defaultScriptTimeoutMs,
+} from './config.js';
 
 /*
  * What a config file may hold. The error text of each part says what is wanted there and completes "must be …".
@@ -239,6 +246,7 @@ const notebridge = z.strictObject(
       .default({ ...defaultCodeModeLimits, enabled: false, typeCheck: 'auto' }),
     approve: approve.default('none'),
     telemetry: telemetry.prefault({}),
+    drainMs: whole('milliseconds', 0, 3_600_000).default(defaultAloneDrainMs),
     cluster: cluster.optional(),
     limits: limits.prefault({}),
   },

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@notebridge/kit/json';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { coreAndDeep } from '../support/core-and-deep.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { addressIn, runProgram } from '../support/program.js';
@@ -217,28 +217,51 @@ describe('a hub without tokens', () => {
 });
 
 describe('the end of a hub', () => {
-  for (const { cells, tags } of coreAndDeep(['SIGTERM', 'SIGINT'] as const, (signal) => signal === 'SIGTERM'))
-    it.each(cells)(
-      'the signal %s ends a hub within three seconds, with its servers, its file and a call that runs',
-      { tags: [...tags, 'P-003'] },
-      async (signal) => {
-        await using hub = await ServedHub.start({ servers: { slow: calls('${HOME}/count') }, args: ['--notebook', 'none'] });
-        const running = hub.call('slow', 'wait', { key: 'k' }, hub.ownerToken);
-        const outcome = running.then(
-          ({ answer }) => answer.error_code,
-          () => 'cut',
-        );
-        const countFile = join(hub.home, 'count');
-        while (!linesOf(countFile).includes('wait k')) await hub.request('/healthz');
-        const [{ pid }] = await serversOf(hub);
+  /** A hub with a call that runs; `outcome` is what becomes of it, `server` the id of its server's process. */
+  async function withCall() {
+    const hub = await ServedHub.start({ servers: { slow: calls('${HOME}/count') }, args: ['--notebook', 'none'] });
+    onTestFinished(() => hub[Symbol.asyncDispose]());
+    const outcome = hub.call('slow', 'wait', { key: 'k' }, hub.ownerToken).then(
+      ({ answer }) => answer.error_code ?? answer.result,
+      () => 'cut',
+    );
+    while (!linesOf(join(hub.home, 'count')).includes('wait k')) await hub.request('/healthz');
+    const [{ pid }] = await serversOf(hub);
+    return { hub, outcome, server: Number(pid) };
+  }
+
+  for (const { cells, tags } of coreAndDeep(
+    [['SIGINT'], ['SIGTERM', 'SIGTERM'], ['SIGTERM', 'SIGINT']] as const,
+    ({ length }) => length === 1,
+  ))
+    it.each(cells.map((signals) => ({ signals })))(
+      'comes within three seconds of $signals, with its servers, its file and a call that runs',
+      { tags: [...tags, 'P-003', 'P-942'] },
+      async ({ signals }) => {
+        const { hub, outcome, server } = await withCall();
         const startedAt = performance.now();
-        expect(await hub.stop(signal)).toBe(0);
+        for (const signal of signals) {
+          hub.child.kill(signal);
+          await hub.logged('Ending');
+        }
+        expect(await hub.ended).toBe(0);
         expect(performance.now() - startedAt).toBeLessThan(soonerThanNeverMs);
         expect(['cancelled', 'cut', 'closed', 'upstream_unavailable']).toContain(await outcome);
         expect(() => statSync(join(hub.stateDir, 'hub.json'))).toThrow();
-        expect(() => process.kill(Number(pid), 0)).toThrow();
+        expect(() => process.kill(server, 0)).toThrow();
       },
     );
+
+  it('waits after SIGTERM for the calls that run, and begins no more', { tags: ['P-942'] }, async () => {
+    const { hub, outcome, server } = await withCall();
+    hub.child.kill('SIGTERM');
+    await hub.logged('may still end, for 8 s');
+    const refused = await hub.request(`${proxy}/slow/tools/echo`, { body: { arguments: {} }, token: hub.ownerToken });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await hub.request('/readyz')).status).toBe(503);
+    process.kill(server, 'SIGUSR2');
+    expect([await outcome, await hub.ended]).toEqual(['released k', 0]);
+  });
 });
 
 function calls(file = '${HOME}/count'): JsonObject {

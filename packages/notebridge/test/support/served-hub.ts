@@ -195,7 +195,8 @@ export class ServedHub implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 45_000);
-    await this.stop();
+    // Not by SIGTERM, which waits for calls.
+    await this.stop('SIGINT');
     clearTimeout(timer);
     await rm(this.home, { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@ import { loadClusterConfig } from '../cluster/load-cluster-config.js';
 import type { HubCommandOptions } from '../command-options.js';
 import { newTypedCode } from '../hub/print-code.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
-import { untilSignal } from '../process-life.js';
+import { nextSignal } from '../process-life.js';
 import { defaultRecordingBytes, openRecorder } from '../record/open-recorder.js';
 import { paintFor } from '../terminal.js';
 import { createTerminalLogger } from '../terminal-logger.js';
@@ -39,18 +39,31 @@ export async function runServe(options: ServeOptions): Promise<void> {
     createLogger: (redactor) => createServeLog(options, redactor),
     ...(record === undefined ? {} : { createRecorder: openRecorder({ file: record, maxBytes: defaultRecordingBytes }) }),
   });
-  const ended = untilSignal(bridge.drainMs + endMs);
+  const signal = nextSignal();
+  void signal.then(() => setTimeout(() => process.exit(), bridge.drainMs + endMs).unref());
   try {
     await bridge.start();
     await reportStart(bridge, options);
-    await Promise.race([ended, ...(bridge.notebook?.asked === undefined ? [] : [bridge.notebook.asked])]);
-    const seconds = bridge.drainMs / 1000;
-    bridge.hub.logger.info(
-      seconds > 0 ? `Ending: calls that run here may still end, for ${seconds} s; other hubs take over what this one has.` : 'Ending.',
-    );
+    const why = await Promise.race([signal, ...(bridge.notebook?.asked === undefined ? [] : [bridge.notebook.asked])]);
+    await drain(bridge, why);
   } finally {
     await bridge.close();
   }
+}
+
+/** A service manager lets calls end. Whoever types Ctrl-C, or sends a second signal, waits for none. */
+async function drain(bridge: Notebridge, why: NodeJS.Signals | unknown): Promise<void> {
+  const { hub, drainMs, cluster } = bridge;
+  const atOnce = new AbortController();
+  if (why === 'SIGTERM' && drainMs > 0) {
+    void nextSignal().then(() => atOnce.abort());
+    const others = cluster === undefined ? '' : '; other hubs take over what this one has';
+    hub.logger.info(`Ending: calls that run here may still end, for ${drainMs / 1000} s${others}.`);
+  } else {
+    atOnce.abort();
+    hub.logger.info('Ending.');
+  }
+  await bridge.drain(atOnce.signal);
 }
 
 async function reportStart(bridge: Notebridge, options: ServeOptions): Promise<void> {

@@ -32,8 +32,9 @@ export interface HttpApp {
   readonly calls: CallsUnderWay;
   /** Doors add their routes here, before `listenHttp`. */
   addRoute(route: HttpRoute): void;
-  /** From now on requests are refused, with the advice to come again: another hub takes them. What runs goes on. */
+  /** From now on requests are refused, with the advice to come again: to another hub, or to this one once it is back. What runs goes on. */
   drain(): void;
+  readonly isDraining: boolean;
   /** Answers one request: what a `node:http` server hands its requests to. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** @deprecated The app holds nothing that has to be closed; close the listener. */
@@ -88,6 +89,9 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     drain: () => {
       isDraining = true;
     },
+    get isDraining() {
+      return isDraining;
+    },
     handle: (request, response) => {
       const match = routes.match(pathOf(request));
       const { nextId, printRefusal, exposedHeaders } = match?.route ?? {};
@@ -103,7 +107,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   };
 }
 
-const draining = refuse(503, 'This hub is ending, and another takes over. Call again.', ['retry-after', '1', 'connection', 'close']);
+const draining = refuse(503, 'This hub is ending. Call again in a moment.', ['retry-after', '1', 'connection', 'close']);
 const badPath = refuse(400, 'The path is not percent-encoded correctly.');
 
 function isEncoded(path: string): boolean {

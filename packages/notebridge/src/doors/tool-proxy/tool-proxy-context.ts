@@ -45,7 +45,7 @@ export interface ToolProxyOptions {
   limits?: Partial<ToolProxyLimits> | undefined;
   /** Where answers are kept for repeated `Idempotency-Key`s. Default: in this process, within the limits. */
   answers?: AnswerStore | undefined;
-  /** True once the hub takes no more and hands over what it has. Default: never. */
+  /** True once the hub takes no more. Default: never. */
   isDraining?: (() => boolean) | undefined;
   /** Milliseconds since some fixed moment. Default `performance.now`. */
   clock?: (() => number) | undefined;
