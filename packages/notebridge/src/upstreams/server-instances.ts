@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { agentKey, isOnlyDeclared } from '../core/agent-key.js';
 import type { CallContext, Caller } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
+import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
 import { everyAskable, toAskable } from '../core/questions.js';
 import type { ServerConfig } from '../core/server-config.js';
@@ -52,6 +54,8 @@ export interface PooledInstance {
   sessionId?: string | undefined;
   /** What it lists, where that is not what all list. */
   tools?: UpstreamTools | undefined;
+  /** What the agent could be asked when it was first needed. */
+  askable?: JsonObject | undefined;
   instance: ServerInstance;
   calls: ServerCalls;
 }
@@ -143,11 +147,24 @@ export class ServerInstances {
     return transport === 'http' && wanted !== 'modern' && era === 'legacy' && agentDoors.has(door) && parent === undefined;
   }
 
-  /** What one agent can be asked, another that calls itself the same may not. */
-  #keyOf({ caller, clientCapabilities: declared }: CallContext): string {
-    const clientCapabilities = toAskable(declared);
-    if (clientCapabilities === undefined || tieOf(this.#config) === undefined) return agentKey(caller);
-    return `${agentKey(caller)} ${JSON.stringify(clientCapabilities)}`;
+  /**
+   * A server of the modern era is told in each call what its caller can be asked. One of the legacy era was promised it once: who calls
+   * itself the same and can be asked something else has another.
+   */
+  #keyOf({ caller, clientCapabilities }: CallContext): string {
+    const key = agentKey(caller);
+    const askable = toAskable(clientCapabilities);
+    const ofThese = `${key} ${JSON.stringify(askable ?? {})}`;
+    if (this.#own.has(ofThese)) return ofThese;
+    const first = this.#own.get(key);
+    if (first === undefined || isDeepStrictEqual(first.askable, askable)) return key;
+    return tieOf(this.#config) !== undefined && this.#eraOf(first) === 'legacy' ? ofThese : key;
+  }
+
+  /** Undefined: it starts for the first time. */
+  #eraOf({ instance }: PooledInstance): Era | undefined {
+    const { era } = this.#config;
+    return instance.session?.handshake.era ?? (era === 'auto' ? this.#options.eras.find(this.#config) : era);
   }
 
   /** Throws `limit_reached`. Whoever comes under ever new names takes places of its own session alone. */
@@ -267,7 +284,7 @@ export class ServerInstances {
       },
     });
     const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls, stalls, follow });
-    const pooled: PooledInstance = { sessionId, instance, calls };
+    const pooled: PooledInstance = { sessionId, instance, calls, askable: toAskable(context?.clientCapabilities) };
     return pooled;
   }
 
