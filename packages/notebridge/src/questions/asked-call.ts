@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../core/call-context.js';
+import type { CallContext, Caller } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 import { putQuestion, refuseQuestion, unanswered } from '../core/put-question.js';
@@ -94,9 +94,13 @@ export class AskedCall {
     return this.#outcome === undefined && this.cancellation.reason === undefined;
   }
 
+  get caller(): Caller {
+    return this.#context.caller;
+  }
+
   /** Of the agent that called. */
   get sessionId(): string {
-    return this.#context.caller.sessionId;
+    return this.caller.sessionId;
   }
 
   /** How long the server has worked since it last waited for an answer; 0 while it does. Milliseconds. */

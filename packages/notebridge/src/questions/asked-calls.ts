@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
+import { agentKey, isOnlyDeclared } from '../core/agent-key.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
@@ -71,7 +72,13 @@ export class AskedCalls {
 
   /** Calls of those who can be asked have to run one at a time. */
   get takesTurns(): boolean {
-    return this.#options.tie === 'single' && this.#options.owner === undefined && this.#hasAsked;
+    return this.#options.tie === 'single' && !this.#isOfOneSession && this.#hasAsked;
+  }
+
+  /** True if whichever call a question is of, the same agent is asked. Two agents of one name and token are one owner, and no such agent. */
+  get #isOfOneSession(): boolean {
+    const { owner } = this.#options;
+    return owner !== undefined && (owner.context === undefined || !isOnlyDeclared(owner.context.caller));
   }
 
   /** A call that may not ask runs until the returned function is called. */
@@ -102,8 +109,8 @@ export class AskedCalls {
     const sent = send(options, call);
     const finish = (error?: unknown): void => {
       // One that was given up may ask on, where the order alone says whose questions are.
-      const mayAskOn = this.#options.tie === 'single' && isGivenUp(error);
-      if (id !== undefined && this.#endHold === undefined && !mayAskOn) this.#calls.delete(id);
+      if (this.#options.tie === 'single' && isGivenUp(error)) this.#forgetLater(id, call);
+      else if (id !== undefined && this.#endHold === undefined) this.#calls.delete(id);
       call.finish(() => sent);
     };
     sent.then(() => finish(), finish);
@@ -140,7 +147,7 @@ export class AskedCalls {
       if (context?.ask !== undefined) return putQuestion(context, question, { server, cancellation: asking, timeoutMs });
     }
     // Told as an error: who called learns why, and calls again.
-    if (tie === 'single' && owner === undefined && count > 1) throw unanswered(question, server, `${count} ${callsAtOnce}`);
+    if (tie === 'single' && !this.#isOfOneSession && count > 1) throw unanswered(question, server, `${count} ${callsAtOnce}`);
     const refused = refuseQuestion(question);
     if (refused !== undefined) return refused;
     throw unanswered(question, server, 'nothing says in which call');
@@ -150,8 +157,20 @@ export class AskedCalls {
   #meant(): AskedCall | undefined {
     const { tie, owner } = this.#options;
     const calls = [...this.#calls.values()];
-    if (owner !== undefined && tie !== 'serial') return calls.findLast(({ isRunning }) => isRunning);
-    return tie === 'serial' || (tie === 'single' && calls.length + this.#unattended === 1) ? calls[0] : undefined;
+    if (tie === 'serial') return calls[0];
+    if (this.#isOfOneSession) return calls.findLast(({ isRunning }) => isRunning);
+    if ((tie === 'stream' && owner === undefined) || this.#unattended > 0) return undefined;
+    const last = calls.findLast(({ isRunning }) => isRunning);
+    return last !== undefined && calls.every((call) => call === last || isOfSameAgent(call, last)) ? last : undefined;
+  }
+
+  /** The server may never say that it is done with a call that was given up: most do not. After the longest time for an answer nothing is held to be of it. */
+  #forgetLater(id: RpcId | undefined, call: AskedCall): void {
+    if (id === undefined) return;
+    const forget = (): void => {
+      if (this.#calls.get(id) === call) this.#calls.delete(id);
+    };
+    setTimeout(forget, this.#options.timeoutMs).unref();
   }
 
   /**
@@ -191,6 +210,11 @@ export class AskedCalls {
     this.#parked.set(id, { call, timer });
     return signState(id, bound);
   }
+}
+
+/** A name is no proof, which counts while both run: one that was given up is not likely to ask on, least of all another of its name. */
+function isOfSameAgent(call: AskedCall, { caller }: AskedCall): boolean {
+  return agentKey(call.caller) === agentKey(caller) && !(call.isRunning && isOnlyDeclared(caller));
 }
 
 function isGivenUp(error: unknown): boolean {
