@@ -72,6 +72,8 @@ export interface ToolServer extends Provider {
   listTools(context?: CallContext): Promise<readonly Tool[]>;
   /** Reads all that it lists, and says what of it no client is shown, and why. Starts it if need be. Left out: nothing can be. */
   findLeftOut?(): Promise<readonly LeftOutEntry[]>;
+  /** Its tools that have failed in a call since they can ask by requests alone, which it cannot send as it is configured. Left out: none. */
+  readonly pushingTools?: readonly string[];
   /** Starts it, unless it runs. Resolves when it runs or is given up. Never rejects. Left out: it has no program of its own. */
   start?(): Promise<void>;
   /** Ends it, with the calls under way; the next call starts it again. Left out: it has no program of its own. */

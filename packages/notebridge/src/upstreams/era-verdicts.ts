@@ -15,15 +15,18 @@ interface Verdict {
   era: Era;
   /** When the server was asked. Milliseconds since 1970, since it outlives processes. */
   at: number;
+  /** Tools that could ask by requests alone, which the modern era does not have. */
+  pushing?: readonly string[];
 }
 
 /** After this a server is asked anew: it may have learnt another era. Milliseconds. */
 const horizonMs = 24 * 3_600_000;
 const maxVerdicts = 500;
+const maxPushing = 20;
 const format = 1;
 
 /**
- * Which era each server speaks, by a hash of its entry, so that it is not asked at each start: in memory, and in a private file if there is
+ * Which era each server speaks, and which of its tools that does not suit, by a hash of its entry, so that it is not asked at each start: in memory, and in a private file if there is
  * one, which all processes of the user share. What cannot be read or written is asked anew, no more.
  */
 export class EraVerdicts {
@@ -40,12 +43,24 @@ export class EraVerdicts {
   }
 
   find(config: ServerConfig): Era | undefined {
-    const verdict = this.#read().get(keyOf(config));
-    return verdict !== undefined && isFresh(verdict) ? verdict.era : undefined;
+    return this.#find(config)?.era;
+  }
+
+  /** Tools of the server that could ask by requests alone, as far as they were called. */
+  pushingOf(config: ServerConfig): readonly string[] {
+    return this.#find(config)?.pushing ?? [];
   }
 
   keep(config: ServerConfig, era: Era): void {
-    this.#change(keyOf(config), { era, at: Date.now() });
+    const pushing = era === 'modern' ? this.pushingOf(config) : [];
+    this.#change(keyOf(config), { era, at: Date.now(), ...(pushing.length > 0 && { pushing }) });
+  }
+
+  /** A tool of a server of the modern era could ask by requests alone. */
+  notePush(config: ServerConfig, tool: string): void {
+    const known = this.pushingOf(config);
+    if (known.includes(tool) || known.length >= maxPushing) return;
+    this.#change(keyOf(config), { era: 'modern', at: Date.now(), pushing: [...known, tool] });
   }
 
   /** It does not hold any more. */
@@ -57,6 +72,11 @@ export class EraVerdicts {
   /** Resolves when all is on disk, or cannot be written. */
   saved(): Promise<void> {
     return this.#writing;
+  }
+
+  #find(config: ServerConfig): Verdict | undefined {
+    const verdict = this.#read().get(keyOf(config));
+    return verdict !== undefined && isFresh(verdict) ? verdict : undefined;
   }
 
   #change(key: string, verdict: Verdict | undefined): void {
@@ -124,7 +144,10 @@ function readVerdicts(path: string): Map<string, Verdict> {
   if (!isJsonObject(found) || found.format !== format || !isJsonObject(found.servers)) return verdicts;
   for (const [key, entry] of Object.entries(found.servers)) {
     if (!isJsonObject(entry) || typeof entry.at !== 'number') continue;
-    if (entry.era === 'legacy' || entry.era === 'modern') verdicts.set(key, { era: entry.era, at: entry.at });
+    const { era, at, pushing } = entry;
+    if (era !== 'legacy' && era !== 'modern') continue;
+    const isList = Array.isArray(pushing) && pushing.every((tool) => typeof tool === 'string');
+    verdicts.set(key, { era, at, ...(isList && { pushing }) });
   }
   return verdicts;
 }

@@ -233,6 +233,7 @@ export class ServerInstance {
       clientInfo,
       onNotification: (event) => this.#options.onNotification(event),
       onQuestion: questions && ((question, asking, during) => questions.calls.take(question, asking, during)),
+      onPush: (tool) => this.#options.eras.notePush(config, tool),
       onLateAnswer: (id) => questions?.calls.settle(id),
       onFault: (error) => this.#reportFault(error),
       onClose: (error) => {

@@ -10,6 +10,7 @@ import { envelopeKeys, serverInfoMetaKey, subscriptionIdMetaKey, withoutEnvelope
 import { Peer, type PeerRequestOptions } from '../rpc/peer.js';
 import { withoutAnswers } from './input-required.js';
 import { type Link, streamOf } from './link.js';
+import { hasPushed, pushHint, withPushHint } from './push-only.js';
 
 /** What a server said of itself in the handshake. */
 export interface Handshake {
@@ -20,11 +21,6 @@ export interface Handshake {
   instructions?: string | undefined;
 }
 
-/** The rest of a sentence. */
-const noPush =
-  'cannot be sent to a client of 2026-07-28, whose servers ask by the answer to a call. In the config of this server write "era": "legacy" ' +
-  'together with "instances": "per-agent", so that each agent has it in its own process and can be asked.';
-
 export interface UpstreamSessionOptions {
   link: Link;
   /** The name and version sent to the server. */
@@ -34,6 +30,8 @@ export interface UpstreamSessionOptions {
   onQuestion?: ((question: Question, asking: Cancellation, during: RpcId | undefined) => Promise<JsonObject>) | undefined;
   /** It has answered a call that nobody waits for any more. */
   onLateAnswer?: ((id: RpcId) => void) | undefined;
+  /** A tool of the modern era has failed since it can ask by requests alone. */
+  onPush: (tool: string) => void;
   /** The server sent something that could not be used, or can't be sent something. */
   onFault: (error: unknown) => void;
   onClose: (error: Error | undefined) => void;
@@ -132,7 +130,7 @@ export class UpstreamSession {
     if (onQuestion !== undefined && this.#handshake.era === 'legacy' && isQuestion(request))
       return onQuestion(request, call, streamOf(request));
     if (onQuestion !== undefined && this.#handshake.era === 'modern' && isQuestion(request))
-      throw new BridgeError('unknown_method', `${request.method} ${noPush}`);
+      throw new BridgeError('unknown_method', `"${request.method}" cannot be sent to a client of 2026-07-28. ${pushHint}`);
     throw new BridgeError('unknown_method', `Notebridge did not offer "${request.method}" to this server.`);
   }
 
@@ -150,7 +148,11 @@ export class UpstreamSession {
     if (isInputRequired(answered) && mayAsk.has(method)) return withoutMarks(answered);
     if (answered.resultType === 'task' && method === 'tools/call' && hasTasksExtension(askable)) return withoutMarks(answered);
     const { resultType, ...result } = answered;
-    if (resultType === undefined || resultType === 'complete') return withoutMarks(result);
+    if (resultType === undefined || resultType === 'complete') {
+      if (method !== 'tools/call' || !hasPushed(result)) return withoutMarks(result);
+      this.#options.onPush(String(params.name));
+      return withoutMarks(withPushHint(result));
+    }
     throw new BridgeError('bad_message', `The server answered "${method}" with "${String(resultType)}", which it was not offered.`);
   }
 }

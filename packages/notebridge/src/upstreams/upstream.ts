@@ -155,6 +155,10 @@ export class Upstream implements ToolServer {
     return [...this.#tools.leftOut, ...lists.flatMap((list) => list?.leftOut ?? [])];
   }
 
+  get pushingTools(): readonly string[] {
+    return this.#config.era === 'legacy' ? [] : this.#options.eras.pushingOf(this.#config);
+  }
+
   watchTask(taskId: string, context: CallContext): () => void {
     const cancellation = new Cancellation();
     const listenTo = (session: UpstreamSession): void => {

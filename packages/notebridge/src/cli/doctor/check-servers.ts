@@ -10,6 +10,8 @@ import type { ServerConfig } from '../../core/server-config.js';
 import type { LeftOutEntry } from '../../core/valid-entries.js';
 import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';
 import { stateDir } from '../../processes/state-dir.js';
+import { pushHint } from '../../upstreams/push-only.js';
+import { quote } from '../../util/quote.js';
 import type { Redactor } from '../../util/redactor.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 import { type CheckOneServer, type ClusterSeen, findCheckOfOne } from './check-one-server.js';
@@ -67,6 +69,8 @@ async function checkServer(config: ServerConfig, { servers, policy, checkOne }: 
       );
     const asked = tools.filter((tool) => policy.asksAbout(config.name, tool)).length;
     const text = `${config.transport === 'stdio' ? 'starts' : 'answers'} and lists ${tools.length} tools${asked === 0 ? '' : `, of which a person approves ${asked}`}`;
+    const pushing = listing?.pushingTools ?? [];
+    if (pushing.length > 0) return note(name, `${text}; ${describePushing(pushing)}`, pushHint);
     return ok(name, config.instances === 'per-agent' ? `${text}; ${whoIsOne}` : text, performance.now() - startedAt);
   } catch (error) {
     if (codeOf(error) === 'login_required') return failedCheck(name, messageOf(error), 'Run that command, then this one again.');
@@ -85,6 +89,10 @@ function describeLeftOut(leftOut: readonly LeftOutEntry[]): string {
   const named = leftOut.slice(0, maxNamed).map(({ what, why }) => `${what}, since ${why}`);
   const more = leftOut.length > maxNamed ? [`${leftOut.length - maxNamed} more`] : [];
   return `lists what no client can use; it is left out: ${[...named, ...more].join('; ')}`;
+}
+
+function describePushing(tools: readonly string[]): string {
+  return `${tools.map((tool) => quote(tool)).join(', ')} failed, since a server that speaks 2026-07-28 cannot ask by a request to its client`;
 }
 
 /** Undefined if the command can be found. Only looked up: the start itself says the rest. */
