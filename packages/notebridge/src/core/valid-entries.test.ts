@@ -70,6 +70,14 @@ describe('a list with an odd entry', () => {
     expect(toLegacyTools(whole)).toBe(whole);
   });
 
+  it('keeps no output schema for clients of the legacy era that may be of anything but objects', () => {
+    const outputs = [{ anyOf: [{ type: 'array' }] }, { $ref: '#/$defs/List' }, { enum: [1] }, { type: 'array' }];
+    const objects = [{ type: 'object' }, { properties: { a: {} }, anyOf: [{ required: ['a'] }] }, {}];
+    const shown = (schemas: object[]) => toLegacyTools({ tools: schemas.map((outputSchema) => ({ name: 't', outputSchema })) }).tools;
+    expect(shown(outputs)).toEqual(outputs.map(() => ({ name: 't' })));
+    expect(shown(objects)).toEqual(objects.map((schema) => ({ name: 't', outputSchema: { ...schema, type: 'object' } })));
+  });
+
   it('has a cursor or none, and says what is left out', async () => {
     const { result, leftOut } = await toValidList('resources/list', {
       resources: [{ uri: 'x y', name: 'a' }],

@@ -9,6 +9,7 @@ import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { createExactFetch, fromTransport } from './exact-fetch.js';
+import { watchFirstStream } from './first-stream.js';
 import { type Link, type LinkOptions, noteStream, toFaultAnswer } from './link.js';
 import type { ServerTokens } from './oauth/server-tokens.js';
 import { toLoginNeed } from './oauth/to-login-need.js';
@@ -40,6 +41,8 @@ interface SdkTransport {
 
 /** How long a server may take to answer that its session is over. Milliseconds. */
 const goodByeMs = 1000;
+/** How long what is sent first waits for the session's own stream: what a server asks there before is lost, and nobody notices. Milliseconds. */
+const streamWaitMs = 500;
 
 /** Connects with an MCP server over Streamable HTTP or the older SSE, by the transports of the official SDK. */
 export async function openHttpLink(config: RemoteServerConfig, options: LinkOptions): Promise<Link> {
@@ -47,14 +50,14 @@ export async function openHttpLink(config: RemoteServerConfig, options: LinkOpti
     throw new StartFault(messageOf(error), { lasting: true, cause: error });
   });
   const tokens = options.logins.tokensOf(config, way.fetch);
-  const fetch = createExactFetch(tokens?.noting(way.fetch) ?? way.fetch);
+  const { fetch, answered } = watchFirstStream(createExactFetch(tokens?.noting(way.fetch) ?? way.fetch));
   const create = await loadTransport(config, { fetch, tokens });
   const transport = create();
   // The older transport has one stream for all, and no modern era.
   const isOlder = config.transport === 'sse';
   const createOwn = options.mayAsk === true && !isOlder ? create : undefined;
   const sessionless = isOlder ? transport : create();
-  const link = new HttpLink(config.name, { ...options, transport, sessionless, createOwn, tokens, way });
+  const link = new HttpLink(config.name, { ...options, transport, sessionless, createOwn, streamAnswered: answered, tokens, way });
   options.signal.addEventListener('abort', () => void link.close(), { once: true });
   try {
     await transport.start();
@@ -95,6 +98,8 @@ interface HttpLinkOptions extends LinkOptions {
   sessionless: SdkTransport;
   /** Creates a transport for one request, so that what comes on its stream is known to belong to it. */
   createOwn: CreateTransport | undefined;
+  /** Resolves when the session has its own stream, or is refused it. */
+  streamAnswered: Promise<void>;
   tokens: ServerTokens | undefined;
   way: ServerFetch;
 }
@@ -116,6 +121,7 @@ class HttpLink implements Link {
   #isModern = false;
   #version = '';
   #isOpen = false;
+  #hasStream: Promise<unknown> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(name: string, options: HttpLinkOptions) {
@@ -165,6 +171,9 @@ class HttpLink implements Link {
 
   async #send(message: JsonObject): Promise<void> {
     const { kind } = classifyMessage(message);
+    if (this.#hasStream !== undefined) await this.#hasStream;
+    if (this.#closing !== undefined) return;
+    if (message.method === 'notifications/initialized') this.#awaitStream();
     if (this.#isModern && message.method === 'notifications/cancelled') return this.#abort(message);
     const id = kind === 'request' ? (message.id as RpcId) : undefined;
     const exchange = this.#isModern && id !== undefined ? new AbortController() : undefined;
@@ -183,6 +192,14 @@ class HttpLink implements Link {
       if (exchange?.signal.aborted === true || this.#closing !== undefined) return;
       this.#fail(id, error);
     }
+  }
+
+  #awaitStream(): void {
+    const { createOwn, streamAnswered, signal } = this.#options;
+    if (createOwn === undefined) return;
+    this.#hasStream = settlesWithin(streamAnswered, streamWaitMs, signal).then(() => {
+      this.#hasStream = undefined;
+    });
   }
 
   /** In the modern era servers ask by answers. Before the handshake is over none may ask. */

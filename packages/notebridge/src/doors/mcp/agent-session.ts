@@ -18,9 +18,9 @@ import { type RpcId, type RpcNotification, type RpcRequest, toNotification } fro
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
 import { Repeats } from '../../util/repeats.js';
-import { createLegacyAsker } from './legacy-asker.js';
+import { createLegacyAsker, type QuestionRoute } from './legacy-asker.js';
 import { identityOf, isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
-import { toLegacyTools } from './legacy-tools.js';
+import { toLegacyToolResult, toLegacyTools } from './legacy-tools.js';
 import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
@@ -30,17 +30,12 @@ import { UnreadNotifications } from './unread-notifications.js';
 /** What an agent gets wrong again and again is logged once, and counted, in this time. Milliseconds. */
 const faultIntervalMs = 10_000;
 
-export interface AgentSessionOptions {
+export interface AgentSessionOptions extends QuestionRoute {
   hub: Hub;
   channel: Channel;
   door: Caller['door'];
   /** On whose behalf the agent calls, as the door has proved it. Left out: the owner. */
   principal?: Principal | undefined;
-  /**
-   * Takes a message that belongs to a request that runs (its progress, a log line, a question of its server). False to have it sent
-   * like any other. Throws if it is a request that can't be sent. Left out: there is one way for all.
-   */
-  sendDuring?: ((request: RpcId, message: JsonObject) => boolean) | undefined;
   /** The trace that the HTTP request belongs to with which this request came. Left out: the agent comes by another way. */
   traceOf?: ((request: RpcId) => TraceHeaders | undefined) | undefined;
   /** True while the agent does not read: notifications are dropped then, and `catchUp` tells of them. Default: it reads. */
@@ -189,6 +184,8 @@ export class AgentSession implements WatchedAgent {
         return this.#hub.request(context, async (inner) => this.#setLogLevel(inner.message));
       case 'tools/list':
         return this.#hub.request(context).then(toLegacyTools);
+      case 'tools/call':
+        return this.#hub.request(context).then(toLegacyToolResult);
       default:
         return this.#hub.request(context);
     }
@@ -196,7 +193,7 @@ export class AgentSession implements WatchedAgent {
 
   #meet({ protocolVersion, clientInfo, capabilities }: JsonObject): void {
     if (this.#era === 'modern') throw unsupportedVersion(protocolVersion);
-    this.#asker = createLegacyAsker(this.#peer, capabilities, this.#options.sendDuring);
+    this.#asker = createLegacyAsker(this.#peer, capabilities, this.#options);
     this.#legacyCaller = this.#callerOf('legacy', isJsonObject(clientInfo) ? clientInfo : undefined);
     this.#name = nameOfClient(this.#legacyCaller.clientInfo);
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import type { LeftSession } from '../../core/session-shelf.js';
@@ -42,6 +43,9 @@ interface Pending {
 /** Streams that one agent may hold open; one more ends the oldest, which the agent may have lost without our knowing. */
 const maxStreams = 4;
 
+/** How long a question waits for the stream that an agent opens a moment after it has begun. Milliseconds. */
+const streamWaitMs = 2000;
+
 /** The first version whose agents know events without data. */
 const firstPrimed = '2025-11-25';
 
@@ -67,6 +71,7 @@ export class HttpSession {
   readonly #all: SessionStreams;
   /** Those for what belongs to no request, while they are connected; the newest last. */
   #streams: ResumableStream[] = [];
+  readonly #opened = new Listeners<void>();
   #version: string | undefined;
 
   constructor({ hub, principal, limits, allSent, end, left, mark }: HttpSessionOptions) {
@@ -84,6 +89,7 @@ export class HttpSession {
       principal,
       maxInFlight: limits.maxInFlight,
       sendDuring: (id, message) => this.#sendDuring(id, message),
+      untilAskable: (id) => this.#untilAskable(id),
       disconnect: () => end(),
       traceOf: (id) => this.#pending.get(idKey(id))?.exchange.trace,
     });
@@ -171,12 +177,14 @@ export class HttpSession {
       exchange.answer(isBatch ? answers : answers[0]);
     }
     this.#all.close();
+    this.#opened.emit();
   }
 
   #addStream(stream: ResumableStream): void {
     this.#streams = [...this.#streams.filter((other) => other.isOpen && other !== stream), stream];
     if (this.#streams.length > maxStreams) this.#streams.shift()?.disconnect();
     for (const message of this.#kept.takeAll()) stream.send(message);
+    this.#opened.emit();
   }
 
   #route(message: unknown): void {
@@ -200,6 +208,20 @@ export class HttpSession {
     return message.method === cancelledMethod || message.id !== undefined
       ? this.#askDuring(exchange, message)
       : this.#notifyDuring(exchange, message);
+  }
+
+  /** A question that no request of the agent can carry goes to a stream of its own. */
+  #untilAskable(id: RpcId): Promise<unknown> | undefined {
+    if (this.#pending.get(idKey(id))?.exchange.takesNotifications === true || this.#streams.some(({ isOpen }) => isOpen)) return undefined;
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        stop();
+        resolve(undefined);
+      };
+      const timer = setTimeout(finish, streamWaitMs).unref();
+      const stop = this.#opened.add(finish);
+    });
   }
 
   /** A question, or that it is not to be answered any more. It is never kept for later, nor left out for a slow reader. */

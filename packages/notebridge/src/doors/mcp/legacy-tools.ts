@@ -1,4 +1,8 @@
+import { printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+
+/** With these a schema without a type may be of anything. */
+const openKeywords = ['$ref', '$dynamicRef', 'anyOf', 'oneOf', 'allOf', 'if', 'not', 'enum', 'const', 'items', 'prefixItems'];
 
 /**
  * A list of tools as clients of the legacy era take it: there the schema of a property is an object (`{}` for `true`), and an output schema
@@ -11,6 +15,23 @@ export function toLegacyTools(result: JsonObject): JsonObject {
   return changed.every((tool, at) => tool === tools[at]) ? result : { ...result, tools: changed };
 }
 
+/**
+ * The result of a tool as clients of the legacy era take it: there structured content is an object. Other content is its member `result`, as
+ * servers by the official SDK tell it to such clients, and stands in a text too.
+ */
+export function toLegacyToolResult(result: JsonObject): JsonObject {
+  const { structuredContent: value, ...rest } = result;
+  if (value === undefined || isJsonObject(value)) return result;
+  if (value === null) return rest;
+  const content: unknown[] = Array.isArray(rest.content) ? rest.content : [];
+  const hasText = content.some((block) => isJsonObject(block) && block.type === 'text');
+  return {
+    ...rest,
+    content: hasText ? content : [...content, { type: 'text', text: printJson(value) }],
+    structuredContent: { result: value },
+  };
+}
+
 function toLegacyTool(tool: JsonObject): JsonObject {
   const inputSchema = toLegacySchema(tool.inputSchema);
   const outputSchema = toLegacyOutput(tool.outputSchema);
@@ -19,10 +40,13 @@ function toLegacyTool(tool: JsonObject): JsonObject {
   return outputSchema === undefined ? rest : { ...rest, outputSchema };
 }
 
-/** Undefined for a schema of anything but objects: that era has no other structured content. */
+/** Undefined for a schema that is, or may be, of anything but objects: that era has no other structured content. */
 function toLegacyOutput(schema: unknown): unknown {
   if (!isJsonObject(schema)) return undefined;
-  if (schema.type === undefined) return toLegacySchema({ ...schema, type: 'object' });
+  if (schema.type === undefined) {
+    const isOpen = !isJsonObject(schema.properties) && openKeywords.some((keyword) => schema[keyword] !== undefined);
+    return isOpen ? undefined : toLegacySchema({ ...schema, type: 'object' });
+  }
   return schema.type === 'object' ? toLegacySchema(schema) : undefined;
 }
 
