@@ -22,36 +22,41 @@ describe.each(clients)('$name for Python', ({ packages, environment, file }) => 
 
   beforeAll(async () => {
     python = await pythonWith(packages, { environment });
-    // It speaks the legacy era on stdio, where only the order ties a question to a call.
-    hub = await ServedHub.start({ servers: { everything: installedServer('everything', [], { questions: 'serial' }) } });
+    hub = await ServedHub.start({ servers: { everything: installedServer('everything') } });
   }, timeout);
   afterAll(() => hub[Symbol.asyncDispose]());
 
+  const tell = async (target: JsonObject): Promise<JsonObject> => {
+    const program = fileURLToPath(new URL(`../fixtures/clients/${file}.py`, import.meta.url));
+    return JSON.parse(await runPython(python, [program, JSON.stringify(target)])) as JsonObject;
+  };
+
   // Each has a process and a server of its own, and waits for an operation of seconds.
   it.concurrent.each(['HTTP', 'stdio'])(
-    'lists, calls, hears progress, cancels and is asked, over %s',
+    'lists, calls, hears progress, cancels and is asked as without a bridge, with no setting, over %s',
     { timeout, tags: ['P-357'] },
     async (door) => {
-      const target =
+      const prefix = 'everything__';
+      const through =
         door === 'HTTP'
-          ? { url: `${hub.url}/mcp`, token: hub.ownerToken }
+          ? { url: `${hub.url}/mcp`, token: hub.ownerToken, prefix }
           : {
               command: 'env',
               args: ['-i', ...variables(hub.env), process.execPath, programFile, '--standalone', '--config', hub.configFile],
+              prefix,
             };
-      const printed = await runPython(python, [
-        fileURLToPath(new URL(`../fixtures/clients/${file}.py`, import.meta.url)),
-        JSON.stringify(target),
-      ]);
-      const report = JSON.parse(printed) as JsonObject;
+      const [alone, report] = await Promise.all([tell(installedServer('everything')), tell(through)]);
+      expect(report).toEqual({ ...alone, asked: (alone.asked as string[]).map((message) => `[everything] ${message}`) });
       expect(report).toMatchObject({
-        tools: expect.arrayContaining(['everything__echo', 'everything__trigger-elicitation-request']),
+        tools: expect.arrayContaining(['echo', 'get-roots-list', 'trigger-elicitation-request', 'trigger-sampling-request']),
         echo: 'Echo: héllo',
         long: expect.stringContaining('completed'),
         progress: [1, 2, 3, 4],
         cancelled: true,
         form: expect.stringMatching(/Name: Ann\n.*\n.*ann@example\.org\n.*7/),
-        asked: ['[everything] Please provide inputs for the following fields:'],
+        sample: expect.stringContaining('"text": "hi"'),
+        roots: expect.stringContaining('file:///ada'),
+        asked: [expect.stringContaining('Please provide inputs')],
       });
     },
   );

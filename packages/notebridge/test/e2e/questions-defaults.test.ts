@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AskedAgent, openAtHub, openOnStdio } from '../support/asked-agent.js';
+import { createAskingServer } from '../fixtures/servers/asks-server.mjs';
+import { type AskedAgent, everyCapability, openAtHub, openOnStdio } from '../support/asked-agent.js';
 import { bareEnvironment } from '../support/bare-environment.js';
+import { HttpUpstream } from '../support/http-upstream.js';
+import { runProgram } from '../support/program.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
@@ -93,7 +98,10 @@ describe('a hub with agents of several kinds', () => {
   let none: AskedAgent;
   beforeAll(async () => {
     const own = { ...everything, instances: 'per-agent' };
-    hub = await ServedHub.start({ servers: { own, asking }, args: ['--notebook', 'none'] });
+    const perAgent = (era: string) => ({ command: process.execPath, args: [fixtureServer('asks.mjs'), era], instances: 'per-agent' });
+    const pushing = { command: process.execPath, args: [fixtureServer('conformance.mjs')] };
+    const servers = { own, asking, pushing, legacy_own: perAgent('legacy'), modern_own: perAgent('modern') };
+    hub = await ServedHub.start({ servers, args: ['--notebook', 'none'] });
     all = await openAtHub(hub, { era: 'legacy' });
     other = await openAtHub(hub, { era: 'modern' });
     none = await openAtHub(hub, { era: 'legacy', capabilities: {} });
@@ -121,6 +129,49 @@ describe('a hub with agents of several kinds', () => {
     const [code, agent] = await Promise.all([hub.call('asking', 'form', {}, hub.ownerToken), all.call('asking__can')]);
     expect(code.answer.result).toMatch(/cancel|calls run on it at once/);
     expect(JSON.parse(agent)).toHaveProperty('roots');
+  });
+
+  it('says how to set up a tool that asks by requests alone, and doctor names it', { tags: ['P-901'] }, async () => {
+    for (const agent of [all, other]) {
+      const text = await agent.call('pushing__test_elicitation', { message: 'Who?' });
+      expect(text).toMatch(/In the config of this server write "era": "legacy" together with "instances": "per-agent"/);
+    }
+    // Noted beside the agent's answer.
+    await expect.poll(() => readFileSync(join(hub.stateDir, 'server-eras.json'), 'utf8')).toContain('test_elicitation');
+    const { stdout } = await runProgram(['doctor', '--json', '--port', '0', '--no-kernel', '--config', hub.configFile], { env: hub.env });
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; found: string; next?: string }[] };
+    expect(checks.find(({ name }) => name === 'server pushing')).toMatchObject({
+      status: 'note',
+      found: expect.stringContaining('"test_elicitation" failed'),
+      next: expect.stringContaining('"era": "legacy"'),
+    });
+  });
+
+  it('keeps the program of an agent that says of each call what it can be asked there', { tags: ['P-904'] }, async () => {
+    const capabilities = [everyCapability, { elicitation: {} }, {}];
+    const agents = await Promise.all(capabilities.map((each) => openAtHub(hub, { era: 'modern', name: 'one', capabilities: each })));
+    const pids = async (server: string) => {
+      const found: string[] = [];
+      for (const agent of [...agents, ...agents]) found.push(await agent.call(`${server}__pid`));
+      expect(found.slice(agents.length)).toEqual(found.slice(0, agents.length));
+      return new Set(found).size;
+    };
+    expect([await pids('modern_own'), await pids('legacy_own')]).toEqual([1, agents.length]);
+    for (const agent of agents) await agent.close();
+  });
+});
+
+describe('a server over HTTP whose first call asks on no stream of a call', () => {
+  it('asks the agent for whose session it is', { tags: ['P-903'] }, async () => {
+    const upstream = await HttpUpstream.serve('sessions', createAskingServer);
+    const hub = await ServedHub.start({ servers: { it: { url: upstream.url } }, args: ['--notebook', 'none'] });
+    for (const name of ['ada', 'bob', 'cleo']) {
+      const agent = await openAtHub(hub, { era: 'legacy', name });
+      expect(await agent.call('it__aside')).toBe('file:///ada');
+      await agent.close();
+    }
+    await hub[Symbol.asyncDispose]();
+    await upstream.stop();
   });
 });
 

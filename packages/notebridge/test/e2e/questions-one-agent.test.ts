@@ -14,12 +14,13 @@ const program = (era: 'legacy' | 'modern') => ({
   questions: 'serial',
 });
 const servers = { legacy: program('legacy'), modern: program('modern') };
+const plain = { plain: { ...program('legacy'), questions: 'auto' } };
 
 describe.each(Object.keys(servers))('agents of 2026-07-28 with one token at the per-agent server "%s"', (server) => {
   const agents: AskedAgent[] = [];
   let hub: ServedHub;
   beforeAll(async () => {
-    hub = await ServedHub.start({ servers, args: ['--notebook', 'none'] });
+    hub = await ServedHub.start({ servers: { ...servers, ...plain }, args: ['--notebook', 'none'] });
     // The third cannot be told from the first.
     for (const name of ['ada', 'bob', 'ada']) {
       const at = agents.length;
@@ -56,6 +57,20 @@ describe.each(Object.keys(servers))('agents of 2026-07-28 with one token at the 
       expect(await Promise.all(answers)).toEqual(expected);
     }
     for (const { asked } of agents) expect(asked).toHaveLength(200);
+  });
+
+  it('are never asked what is meant for another with no setting: what cannot be told apart is refused, and then they take turns', async () => {
+    for (const agent of agents) agent.asked.length = 0;
+    const call = (at: number, question: string) => agents[at]?.call('plain__form', { question });
+    // The first and the third are of one name.
+    const numbers = Array.from({ length: 20 }, (_, at) => `${at}`);
+    const first = await Promise.allSettled(numbers.flatMap((number) => [call(0, number), call(2, number)]));
+    const then = await Promise.all(numbers.flatMap((number) => [call(0, number), call(2, number)]));
+    expect(then).toEqual(numbers.flatMap((number) => [`accept 0 ${number}`, `accept 2 ${number}`]));
+    for (const [at, each] of first.entries()) {
+      const own = `accept ${at % 2 === 0 ? 0 : 2} ${Math.floor(at / 2)}`;
+      if (each.status === 'fulfilled' && each.value !== own) expect(each.value).toMatch(/calls run on it at once/);
+    }
   });
 
   it('are told by doctor what counts as one', async () => {
