@@ -75,6 +75,8 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
   it('says which status a call was refused with', async () => {
     const { upstream, server, call } = await open(kind, { timeoutMs: 30_000 });
     await server().listTools();
+    // The agent has a session of its own there.
+    await call('echo', { text: 'hi' });
     upstream.status = 503;
     const error: unknown = await call('echo', { text: 'hi' }).catch((rejected: unknown) => rejected);
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('HTTP 503'), data: { ran: 'unknown' } });
