@@ -45,7 +45,9 @@ test('who joins with another --kernel has the person asked, once, with what its 
   expect(kernels.choice.proposal).toEqual({
     id: python,
     folder,
-    question: expect.stringMatching(/^An agent was set up with --kernel .*\.venv\/bin\/python, and this notebook was open already, with Python \(Pyodide\)/),
+    question: expect.stringMatching(
+      /^An agent was set up with --kernel .*\.venv\/bin\/python, and this notebook was open already, with Python \(Pyodide\)/,
+    ),
     isolation: expect.stringContaining('Nothing stands between its code and this machine.'),
   });
   expect((await kernels.list()).find(({ id }) => id === python)?.asks?.isolation).toContain('Nothing stands between');
@@ -81,7 +83,9 @@ test.each<[Partial<NotebookKernelsOptions>, (python: string) => string[]]>([
   expect(kernels.choice.options).toEqual(expected(python));
 });
 
-test('agents are told that nothing of what the notebook shows is in this kernel, until something runs in it', { tags: ['P-930'] }, async () => {
+test('agents are told that nothing of what the notebook shows is in this kernel, until something runs in it', {
+  tags: ['P-930'],
+}, async () => {
   const { kernels, session, document } = await open();
   expect(kernels.describe()).not.toHaveProperty('variables');
   const { id } = document.insert(0, { type: 'code', source: 'x = 1' }, { by });

@@ -138,7 +138,9 @@ describe('code is refused', () => {
     index.addWheel({ name: 'good', version: '1' });
     expect(await failure('good nosuch')).toMatch(/no package 'nosuch'/);
     // One line: nothing in the cell's own code is at fault.
-    expect((await pip('nosuch')).error?.traceback.map(plain)).toEqual([expect.stringMatching(/^InstallError: There is no package 'nosuch'/)]);
+    expect((await pip('nosuch')).error?.traceback.map(plain)).toEqual([
+      expect.stringMatching(/^InstallError: There is no package 'nosuch'/),
+    ]);
     expect(await isThere('good')).toBe('False');
   });
 

@@ -16,21 +16,31 @@ describe('what stands at the top', () => {
     const host = await stage.host({ cells });
     const { page, faults } = await stage.window(host, { viewport: { width: 1024, height: 700 } });
     const banner = page.locator('.banner');
-    const topOf = (at: number) => page.locator('.cell').nth(at).evaluate((cell) => cell.getBoundingClientRect().top);
+    const topOf = (at: number) =>
+      page
+        .locator('.cell')
+        .nth(at)
+        .evaluate((cell) => cell.getBoundingClientRect().top);
     const barEnd = () => page.locator('.bar').evaluate((bar) => bar.getBoundingClientRect().bottom);
     const bannerEnd = () => page.locator('.banners').evaluate((each) => each.getBoundingClientRect().bottom);
     for (const width of [1024, 360]) {
       await page.setViewportSize({ width, height: 700 });
       // In the middle of the notebook, where the browser keeps what is seen in its place.
-      await page.locator('.cell').nth(12).evaluate((cell) => {
-        const bar = document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0;
-        scrollBy(0, cell.getBoundingClientRect().top - bar - 4);
-      });
+      await page
+        .locator('.cell')
+        .nth(12)
+        .evaluate((cell) => {
+          const bar = document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0;
+          scrollBy(0, cell.getBoundingClientRect().top - bar - 4);
+        });
       await expect.poll(async () => (await topOf(12)) - (await barEnd())).toBeCloseTo(4, 0);
       host.setFile({ kind: 'failed', detail: 'The disk is full. '.repeat(6) });
       await banner.waitFor();
       await expect.poll(async () => (await topOf(12)) - (await bannerEnd())).toBeGreaterThanOrEqual(0);
-      await page.locator('.cell').nth(3).evaluate((cell) => cell.scrollIntoView({ block: 'nearest' }));
+      await page
+        .locator('.cell')
+        .nth(3)
+        .evaluate((cell) => cell.scrollIntoView({ block: 'nearest' }));
       await expect.poll(async () => (await topOf(3)) - (await bannerEnd())).toBeGreaterThanOrEqual(0);
       host.setFile({ kind: 'saved' });
       await banner.waitFor({ state: 'detached' });

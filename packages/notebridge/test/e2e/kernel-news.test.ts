@@ -47,7 +47,9 @@ it('one that another has restarted is told of once, and its own restart is not',
   expect(await newsIn(provider, 'one')).toEqual([]);
   expect(await newsIn(provider, 'two')).toEqual([]);
   await host.session.restart({ by: ann });
-  expect(await newsIn(provider, 'one')).toEqual([expect.stringMatching(/restarted by "Ann" since your last call.*variables are gone.*"Tiny"/)]);
+  expect(await newsIn(provider, 'one')).toEqual([
+    expect.stringMatching(/restarted by "Ann" since your last call.*variables are gone.*"Tiny"/),
+  ]);
   expect(await newsIn(provider, 'one')).toEqual([]);
   expect(await newsIn(provider, 'new here')).toEqual([]);
   expect(await newsIn(provider, 'one', 'restart_kernel')).toEqual([]);

@@ -139,7 +139,8 @@ async function useKernel({ id, displayName, asks }: KernelOffer, store: Store, c
   const remembered = 'Notebridge remembers a yes for this folder; "notebridge kernels --distrust" takes it back.';
   const detail = asks ? [...whatFollows(asks, store), `Folder: ${asks.folder ?? ''}. ${remembered}`] : lost;
   const question = asks?.question ?? `Switch to ${displayName}?`;
-  if (detail.length > 0 && !(await confirm(visible(question), { yes: asks ? 'Use it' : 'Switch', detail: visible(detail.join(' ')) }))) return;
+  if (detail.length > 0 && !(await confirm(visible(question), { yes: asks ? 'Use it' : 'Switch', detail: visible(detail.join(' ')) })))
+    return;
   const answer = (await commands.ask({ do: 'useKernel', id })) as { asks?: KernelAsks } | undefined;
   if (answer?.asks && asks) await commands.ask({ do: 'trustFolder', yes: true, ...named({ id, folder: asks.folder }) });
 }

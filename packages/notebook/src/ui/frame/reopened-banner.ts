@@ -8,7 +8,8 @@ export function followReopening(store: Store, banners: Banners): void {
     const before = { life, limits };
     [life, limits] = [store.life, limitsOf(store)];
     if (before.life === '' || before.life === life) return;
-    const now = before.limits === limits || !store.choice ? '' : ` Its kernel is now: ${store.choice.displayName}. ${store.choice.isolation}`;
+    const now =
+      before.limits === limits || !store.choice ? '' : ` Its kernel is now: ${store.choice.displayName}. ${store.choice.isolation}`;
     if (now === '' && store.cells.every(({ executionCount }) => executionCount === null)) return;
     const text = `Notebridge was started again, with a new kernel: variables are gone.${now}`;
     banners.set('reopened', { kind: 'info', text, closes: true });
