@@ -37,7 +37,7 @@ describe('a window whose program ends', () => {
 
   it('by a kill goes on with the next one, with what had been typed before and after, and says that the kernel is new', {
     ...drivesBrowser,
-    tags: ['P-930'],
+    tags: ['P-694'],
   }, async () => {
     const { file, open, kill } = await prepare();
     const first = await open();

@@ -7,7 +7,7 @@ import { createSignal, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 const resultOf = (message: JsonObject | undefined): JsonObject => (message?.result ?? {}) as JsonObject;
 
 describe('the HTTP door, legacy: what a call brings its agent', () => {
-  it('asks on the stream that the agent opens a moment later, where the call can carry no question', { tags: ['P-903'] }, async () => {
+  it('asks on the stream that the agent opens a moment later, where the call can carry no question', { tags: ['P-691'] }, async () => {
     const { tell, told } = createSignal<undefined>();
     const asking: RunnableTool = {
       name: 'asking',
@@ -30,7 +30,7 @@ describe('the HTTP door, legacy: what a call brings its agent', () => {
     expect(await (await answered).json()).toMatchObject({ result: toTextResult('{"roots":[]}') });
   });
 
-  it('gives structured content as an object, which it may be no other in this era', { tags: ['P-902'] }, async () => {
+  it('gives structured content as an object, which it may be no other in this era', { tags: ['P-690'] }, async () => {
     const structured: RunnableTool = {
       name: 'structured',
       inputSchema: { type: 'object' },

@@ -320,7 +320,7 @@ describe('the HTTP door, legacy: streams', () => {
     expect(await reader.next()).toMatchObject({ params: { data: 'of nobody' } });
   });
 
-  it('asks on the stream that the agent opens a moment later, where the call can carry no question', { tags: ['P-903'] }, async () => {
+  it('asks on the stream that the agent opens a moment later, where the call can carry no question', { tags: ['P-691'] }, async () => {
     const { tell, told } = createSignal<undefined>();
     const asking: RunnableTool = {
       name: 'asking',
@@ -343,7 +343,7 @@ describe('the HTTP door, legacy: streams', () => {
     expect(textOf((await (await answered).json()) as JsonObject)).toBe('{"roots":[]}');
   });
 
-  it('gives structured content as an object, which it may be no other in this era', { tags: ['P-902'] }, async () => {
+  it('gives structured content as an object, which it may be no other in this era', { tags: ['P-690'] }, async () => {
     const structured: RunnableTool = {
       name: 'structured',
       inputSchema: { type: 'object' },
