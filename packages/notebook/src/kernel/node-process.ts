@@ -49,6 +49,8 @@ interface Launched {
   layer: Layer;
   /** Rejects if the process is not where it should be. No code of a notebook runs before. */
   inspect: () => Promise<void>;
+  /** See `SandboxedProcess`. */
+  breach?: (() => string | undefined) | undefined;
 }
 
 /** Taken output is acknowledged in portions: each is a write. Far below what may be under way, or Python would wait for ever. */
@@ -76,7 +78,7 @@ export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
       const launched = await launch(options);
       if (isEnded) return void launched.child.kill('SIGKILL');
       ({ child, layer } = launched);
-      const exited = watch(child, {
+      const exited = watch(launched, {
         ...events,
         onReport: afterInspection(events, launched.inspect),
       });
@@ -142,7 +144,7 @@ async function launch({ files, fetchOrigins, sandbox: mode, maxDataBytes }: Node
     const faults = await sandbox.findFaults(sandboxed, spec);
     if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
   };
-  return { child: sandboxed.child, layer, inspect };
+  return { child: sandboxed.child, layer, inspect, breach: sandboxed.breach };
 }
 
 function toSpec(files: KernelFiles, fetchOrigins: readonly string[]): SandboxSpec {
@@ -186,7 +188,7 @@ function minimalEnvironment(): Record<string, string> {
 }
 
 /** Returns a promise of its end. */
-function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void> {
+function watch({ child, breach }: Launched, { onReport, onExit }: WorkerEvents): Promise<void> {
   const errors = keepEnd(child.stderr, maxErrorCharacters);
   // It went away while we wrote: `close` says so.
   child.stdin.on('error', () => {});
@@ -201,6 +203,8 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
       resolve();
     });
     child.on('close', (code, signal) => {
+      const why = breach?.();
+      if (why !== undefined) onExit(`it was ended: ${why}`);
       onExit(`its process ended with ${signal ?? describeCode(code)}${errors() && `: ${errors()}`}`);
       resolve();
     });

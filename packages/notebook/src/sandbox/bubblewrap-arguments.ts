@@ -9,8 +9,10 @@ export const seccompFd = 3;
 export const infoFd = 4;
 /** Ends with us; see limits.ts. */
 export const lifeFd = 5;
+/** Closed in there when all mounts are made; see start-gate.ts. */
+export const mountedFd = 6;
 /** The first of those that `writtenFiles` come by, one for each. */
-export const firstFileFd = 6;
+export const firstFileFd = 7;
 
 /** The user inside is nobody, also when we are root. */
 const nobody = '65534';
@@ -42,7 +44,7 @@ export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly s
     // be changed (limits.ts). And the file systems that bubblewrap makes could be filled.
     ...['--remount-ro', '/proc', ...(programs ? ['--remount-ro', '/dev'] : []), '--remount-ro', '/'],
     ...['--chdir', folder],
-    ...['--seccomp', String(seccompFd), '--info-fd', String(infoFd)],
+    ...['--block-fd', String(mountedFd), '--seccomp', String(seccompFd), '--info-fd', String(infoFd)],
     '--',
     ...(programs ? reaper : []),
     ...command,

@@ -1,18 +1,20 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { largestOf } from '@notebridge/kit/long-lists';
-import { findBoundBelow, firstFileFd, infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
+import { findBoundBelow, firstFileFd, infoFd, lifeFd, mountedFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
 import { createControlGroups } from './control-groups.js';
 import { inheritedDescriptors } from './descriptors.js';
-import { findLinuxFaults, toExpected } from './facts.js';
+import { findLinuxFaults } from './facts.js';
 import { groupBoundsOf, withLimits } from './limits.js';
+import { findMountFaults, toExpected } from './mount-facts.js';
 import { createSeccompFilter } from './seccomp.js';
 import { findSharedLibraries } from './shared-libraries.js';
 import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
+import { openWhenChecked } from './start-gate.js';
 import { startProgram } from './start-program.js';
 import { findSystemFiles, writtenFiles } from './system-files.js';
 import { watchBounds } from './watch-bounds.js';
-import { fileIdentityOf, watchMounts } from './watch-mounts.js';
+import { watchMounts } from './watch-mounts.js';
 
 const pidTimeoutMs = 1000;
 
@@ -20,6 +22,7 @@ const pidTimeoutMs = 1000;
 export function createBubblewrap(bubblewrap: string): Sandbox {
   const libraries = findSharedLibraries();
   const systemFilesOf = ({ programs = false }: SandboxSpec) => (programs ? findSystemFiles() : libraries);
+  const expectedOf = (spec: SandboxSpec) => toExpected(spec, systemFilesOf(spec));
   return {
     name: 'bubblewrap',
     isTested: true,
@@ -32,32 +35,35 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
       const limited = withLimits([bubblewrap, ...args], spec, groups?.doors);
       const child = spawnClean(limited, programs ? firstFileFd + writtenFiles.length : firstFileFd);
       const gone = groups && new Promise((resolve) => child.once('close', resolve)).then(groups.remove);
-      write(child, seccompFd, filter);
       if (programs) for (const [index, [, text]] of writtenFiles.entries()) write(child, firstFileFd + index, text);
-      const pid = readPid(child.stdio[infoFd] as Duplex);
+      const pid = readPid(pipeOf(child, infoFd));
+      const findFault = openWhenChecked(child, pid, {
+        mounted: pipeOf(child, mountedFd),
+        findFaults: (first) => findMountFaults(first, expectedOf(spec)),
+        // The last that bubblewrap reads before it becomes the program.
+        open: () => write(child, seccompFd, filter),
+      });
       const findLost = watchMounts(spec, findBoundBelow(spec, systemFilesOf(spec)));
-      return { child, pid, gone, ...(programs ? { breach: watchBounds(child, pid, spec, { groups, findLost }) } : {}) };
+      const findBreach = programs ? watchBounds(child, pid, spec, { groups, findLost }) : () => undefined;
+      return { child, pid, gone, breach: () => findFault() ?? findBreach() };
     },
     async findFaults({ pid }, spec) {
       // It was reported before the program began, which has returned by now.
       const known = await Promise.race([pid, setTimeout(pidTimeoutMs, undefined, { ref: false })]);
       if (known === undefined) return ['its process id is not known'];
-      return [...findLinuxFaults(known, toExpected(spec, systemFilesOf(spec))), ...findOtherFolders(known, spec)];
+      return findLinuxFaults(known, expectedOf(spec));
     },
   };
 }
 
-/** A folder may have been replaced in the moment of the start, by a link to what code was never to see. */
-function findOtherFolders(pid: number, { mounts = [] }: SandboxSpec): string[] {
-  return mounts
-    .filter(({ path }) => fileIdentityOf(path) !== fileIdentityOf(`/proc/${pid}/root${path}`))
-    .map(({ path }) => `"${path}" is another folder in it`);
+function write(child: SandboxedProcess['child'], fd: number, data: Buffer | string): void {
+  const pipe = pipeOf(child, fd);
+  pipe.on('error', () => {});
+  pipe.end(data);
 }
 
-function write(child: SandboxedProcess['child'], fd: number, data: Buffer | string): void {
-  const pipe = (child.stdio as (Duplex | null)[])[fd];
-  pipe?.on('error', () => {});
-  pipe?.end(data);
+function pipeOf(child: SandboxedProcess['child'], fd: number): Duplex {
+  return (child.stdio as unknown as Duplex[])[fd] as Duplex;
 }
 
 /** In a process group of its own, with our pipes, and nothing else of ours: no variable, no open file. */
@@ -74,10 +80,10 @@ function spawnClean([command, ...args]: [string, ...string[]], ours: number): Sa
     (_, fd) => (fd < ours || leaking.includes(fd) ? 'pipe' : 'ignore'),
   );
   const child = startProgram(command, args, { env: {}, cwd: '/', stdio, detached: true }) as SandboxedProcess['child'];
-  const life = (child.stdio as (Duplex | null)[])[lifeFd];
-  life?.on('error', () => {});
-  child.once('exit', () => life?.destroy());
-  for (const fd of leaking) (child.stdio as (Duplex | null)[])[fd]?.destroy();
+  const life = pipeOf(child, lifeFd);
+  life.on('error', () => {});
+  child.once('exit', () => life.destroy());
+  for (const fd of leaking) pipeOf(child, fd).destroy();
   return child;
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { findFileDoors } from './file-doors.js';
 import { assertMayBeGiven, assertMayBeWritten } from './given-folder.js';
@@ -52,6 +52,7 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
   // A link of the folder is there with the folder, and what it leads to is shown by its own path.
   const direct = shown.filter((path) => folder === undefined || !isLinkBelow(folder, path));
   if (writable !== undefined && shown.includes(writable)) throw isItsEnvironment(writable);
+  const kept = writable === undefined ? [] : findKept(writable);
   if (writable !== undefined) await recordWritten(writable);
   return {
     command: [writable !== undefined ? toRealEnvironment(places) : places.executable, ...args],
@@ -64,7 +65,7 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
       ...findHiddenPlaces([...mounts.map(({ path }) => path), ...shown], ours),
       ...findFileDoors(mounts.map(({ path }) => path)),
     ]),
-    kept: writable === undefined ? [] : findKept(writable),
+    kept,
     environment: environmentOf(places.prefix, places.userBase, kernels),
     ...(maxDataBytes === undefined ? {} : { maxDataBytes }),
   };
@@ -89,9 +90,12 @@ function findKept(folder: string): string[] {
   const environments = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && ['pyvenv.cfg', 'conda-meta'].some((mark) => existsSync(join(folder, entry.name, mark))))
     .map(({ name }) => name);
-  return [...environments, '.git', '.vscode', '.idea', '.devcontainer', '.husky', '.envrc', '.mcp.json', 'mcp.json']
-    .map((name) => join(folder, name))
-    .filter((path) => existsSync(path) && realpathSync(path) === path);
+  const kept = [...environments, '.git', '.vscode', '.idea', '.devcontainer', '.husky', '.envrc', '.mcp.json', 'mcp.json']
+    .map((name) => ({ path: join(folder, name), found: lstatSync(join(folder, name), { throwIfNoEntry: false }) }))
+    .filter(({ found }) => found !== undefined);
+  const link = kept.find(({ found }) => found?.isSymbolicLink());
+  if (link) throw isLinkInPlace(folder, link.path);
+  return kept.map(({ path }) => path);
 }
 
 /** Kernels that the user has installed are found there; their files name the programs to start. */
@@ -117,6 +121,13 @@ function environmentOf(prefix: string, userBase: string | undefined, kernels: re
 
 function isLinkBelow(folder: string, path: string): boolean {
   return path.startsWith(`${folder}/`) && realpathSync(path) !== path;
+}
+
+/** Whoever can replace a link decides what programs find there. */
+function isLinkInPlace(folder: string, path: string): Error {
+  return new Error(
+    `"--files rw" cannot give "${folder}" to the kernel: "${path}" is a link now, and a link cannot be kept from code. Put a folder or file in its place, or use "--files ro"`,
+  );
 }
 
 function isItsEnvironment(folder: string): Error {

@@ -85,7 +85,7 @@ const protectDevices = `for device in ${devices.join(' ')}; do mount --bind $dev
 // some more. In the namespace they are counted anew (Linux 5.14). It does not bind root, also under the other number that it has inside.
 const toScript = ({ threads, files, more, doors = [] }: { threads: number; files: number; more: string; doors?: readonly string[] }) => `
 { echo 500 >/proc/self/oom_score_adj; } 2>/dev/null
-(read -r _ <&5; kill -KILL 0) </dev/null >/dev/null 2>&1 3<&- 4<&- &
+(read -r _ <&5; kill -KILL 0) </dev/null >/dev/null 2>&1 3<&- 4<&- 6<&- &
 ${doors.map((door) => `echo 0 >'${door.replaceAll("'", "'\\''")}' || exit 1`).join('\n')}
 read -r _ _ _ tasks _ </proc/loadavg
 threads=$((\${tasks#*/} + ${threads}))

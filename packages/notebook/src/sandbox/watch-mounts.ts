@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { parseMounts } from './facts.js';
+import { parseMounts } from './mount-facts.js';
 import type { SandboxSpec } from './spec.js';
 
 /**
@@ -29,7 +29,7 @@ function readMountPaths(pid: number): Set<string> | undefined {
 }
 
 /** Which file or folder a path leads to. Undefined: none that can be seen. */
-export function fileIdentityOf(path: string): string | undefined {
+function fileIdentityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path);
     return `${dev}:${ino}`;

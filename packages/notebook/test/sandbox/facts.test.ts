@@ -49,6 +49,7 @@ describe.skipIf((await whyNoSandbox()) !== undefined)('a sandbox is seen through
     const [hidden, kept] = [[join(folder, 'hidden')], [join(folder, 'kept')]];
     expect(await faultsOf(specOf('rw', { hidden, kept }), specOf('rw', { hidden, kept }))).toEqual([]);
     expect(await faultsOf(specOf('rw', { kept }), specOf('rw', { hidden, kept }))).toEqual([`it sees "${hidden[0]}"`]);
+    expect(await faultsOf(specOf('rw', { hidden }), specOf('rw', { hidden, kept }))).toEqual([`it may write to "${kept[0]}"`]);
   });
 
   test('and not one that only reads what another may write to, whether it has the whole folder or a part of it', async () => {

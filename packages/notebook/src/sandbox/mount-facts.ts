@@ -1,0 +1,135 @@
+import { readFileSync, statSync } from 'node:fs';
+import { originOf } from '@notebridge/kit/find-written';
+import { findBoundBelow } from './bubblewrap-arguments.js';
+import { maxTemporaryBytesOf } from './limits.js';
+import type { SandboxSpec } from './spec.js';
+import { devices, temporaryFolders, terminals, writtenFiles } from './system-files.js';
+import { writtenFolderOf } from './written-folders.js';
+
+/** What may be mounted besides `/` and `/proc`, and how. */
+export interface Expected {
+  /** Paths that may be read. */
+  visible: readonly string[];
+  /** Folders of people, and those of them that may be written to. */
+  given: readonly string[];
+  writable: readonly string[];
+  /** What keeps something below those from being written, moved or seen. */
+  bound: readonly string[];
+  /** Folders that were given with all that is mounted below them. */
+  folders: readonly string[];
+  /** Paths that have to be covered. */
+  hidden: readonly string[];
+  /** File systems in memory, and how many bytes each of them may have. */
+  temporary: readonly string[];
+  maxTemporaryBytes: number;
+  devices: readonly string[];
+  network: boolean;
+}
+
+export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]): Expected {
+  const { command, readable, mounts = [], hidden = [], kept = [], relay, programs = false, network = false } = spec;
+  return {
+    visible: [
+      ...systemFiles,
+      command[0],
+      ...readable,
+      ...kept,
+      ...(relay ? [relay.inside] : []),
+      ...(programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : []),
+    ],
+    given: mounts.map(({ path }) => path),
+    writable: mounts.filter(({ access }) => access === 'rw').map(({ path }) => path),
+    bound: findBoundBelow(spec, systemFiles),
+    folders: [...mounts.map(({ path }) => path), ...(programs ? [...readable, ...systemFiles] : [])],
+    hidden,
+    temporary: programs ? temporaryFolders : [],
+    maxTemporaryBytes: maxTemporaryBytesOf(spec),
+    devices: programs ? devices : [],
+    network,
+  };
+}
+
+export interface MountPoint {
+  path: string;
+  /** Which file system, and which folder of it. */
+  device: string;
+  root: string;
+  isReadOnly: boolean;
+  /** Of the file system itself, as in `size=100k`. */
+  fileSystem: string;
+  options: string[];
+}
+
+export function parseMounts(text: string): MountPoint[] {
+  return text.split('\n').filter(Boolean).map((line) => {
+    const [front = '', back = ''] = line.split(' - ');
+    const [, , device = '', root = '', point = '', mount = ''] = front.split(' ');
+    const [fileSystem = '', , options = ''] = back.split(' ');
+    const plain = (text: string) => text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+    return {
+      path: plain(point),
+      root: plain(root),
+      device,
+      isReadOnly: mount.split(',').includes('ro'),
+      fileSystem,
+      options: options.split(','),
+    };
+  });
+}
+
+/**
+ * What is wrong with the mounts that a process has. They were made by path, while other code may have written to the folders on the way: so this
+ * is asked before a program begins. Empty: it sees what was asked for.
+ */
+export function findMountFaults(pid: number, expected: Expected): string[] {
+  const { visible, writable, folders, hidden, bound, temporary } = expected;
+  const mounts = parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'));
+  const known = new Set(['/', '/proc', ...visible, ...folders, ...hidden, ...temporary, ...expected.devices]);
+  // The last one at a place is the one that is seen.
+  const seen = new Map(mounts.map((mount) => [mount.path, mount]));
+  const isWritable = (path: string) =>
+    writable.includes(path) || (!visible.includes(path) && writable.some((folder) => isBelow(folder, path)));
+  const faults = mounts.flatMap((mount) => {
+    const { path } = mount;
+    if (!known.has(path) && !['/proc', ...folders].some((folder) => isBelow(folder, path))) return [`it sees "${path}"`];
+    if (mount.isReadOnly || seen.get(path) !== mount) return [];
+    if (temporary.includes(path)) return isBounded(mount, expected.maxTemporaryBytes) ? [] : [`"${path}" has no bound`];
+    if (path === terminals && mount.fileSystem === 'devpts') return [];
+    if (expected.devices.includes(path)) return ownsDevice(path) ? [`it owns the device "${path}"`] : [];
+    return isWritable(path) ? [] : [`it may write to "${path}"`];
+  });
+  const missing = [...new Set([...hidden, ...writable, ...bound])].filter((path) => !seen.has(path));
+  return [...faults, ...findSwapped([...seen.values()], expected), ...missing.map((path) => toFault(path, expected))];
+}
+
+function toFault(path: string, { hidden, writable, visible }: Expected): string {
+  if (hidden.includes(path)) return `it sees "${path}"`;
+  if (writable.includes(path)) return `it does not see "${path}"`;
+  return visible.includes(path) ? `it may write to "${path}"` : `it may move "${path}"`;
+}
+
+/**
+ * A folder of people, what is mounted below it, and what another kernel may write to: each has to be what the machine has at its path, not what a
+ * link led to at that moment. What is covered has nothing of the machine.
+ */
+function findSwapped(seen: readonly MountPoint[], { given, visible, hidden }: Expected): string[] {
+  const isPeoples = (path: string) => given.some((folder) => folder === path || isBelow(folder, path));
+  return seen
+    .filter(({ path }) => !hidden.includes(path) && (isPeoples(path) || (visible.includes(path) && writtenFolderOf(path) !== undefined)))
+    .filter(({ path, device, root }) => originOf(path) !== `${device}:${root}`)
+    .map(({ path }) => `"${path}" is not what its folder has there`);
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path.startsWith(`${folder}/`);
+}
+
+/** Linux says the size in KiB. */
+function isBounded({ fileSystem, options }: MountPoint, maxBytes: number): boolean {
+  const [, size] = /^size=(\d+)k$/.exec(options.find((option) => option.startsWith('size=')) ?? '') ?? [];
+  return fileSystem === 'tmpfs' && size !== undefined && Number(size) <= Math.ceil(maxBytes / 1024) + 4;
+}
+
+function ownsDevice(path: string): boolean {
+  return statSync(path).uid === process.getuid?.();
+}
