@@ -77,7 +77,7 @@ describe('any notebook in any form', () => {
           expectSameContent(readNotebook(printed, { known: [] }), document, form);
         }
       }),
-      { seed: 20261128, numRuns: 300 },
+      { seed: 20261128, numRuns: 150 },
     );
   });
 
@@ -101,7 +101,7 @@ describe('any notebook in any form', () => {
         }
         expect(files).toEqual([]);
       }),
-      { seed: 20261129, numRuns: 200 },
+      { seed: 20261129, numRuns: 100 },
     );
   });
 });

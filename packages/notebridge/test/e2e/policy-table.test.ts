@@ -127,6 +127,7 @@ describe('every method, from everybody', () => {
     await end();
     for (const name of ['expired', 'revoked']) await expect.poll(async () => (await doors.modern?.[name]?.('ping'))?.status).toBe(401);
 
+    const callers = Object.keys(agents);
     for (const [door, senders] of Object.entries(doors)) {
       for (const [name, send] of Object.entries(senders)) {
         const before = reached().length;
@@ -144,8 +145,9 @@ describe('every method, from everybody', () => {
           if (!isAllowed) expect(marked).toEqual([]);
           else if (method === 'tools/call') expect([cell, marked.length]).toEqual([cell, 1]);
         };
-        // A header cannot end in a space.
-        const sent = methods.filter((method) => door === 'legacy' || !method.endsWith(' '));
+        // A header cannot end in a space. Who has nothing is refused before the method is looked at: of those each sends every third.
+        const isSent = (at: number): boolean => allowed[name] !== undefined || (at + callers.indexOf(name)) % 3 === 0;
+        const sent = methods.filter((method, at) => (door === 'legacy' || !method.endsWith(' ')) && isSent(at));
         // Who is refused waits for it.
         if (allowed[name] === undefined) await Promise.all(sent.map(check));
         else for (const method of sent) await check(method);
