@@ -96,7 +96,7 @@ function withProposal(decision: KernelDecision, finder: KernelFinder, trust: Fol
   return own?.trust && !trust.has(own.trust.folder) ? { ...decision, proposal: own } : decision;
 }
 
-export function readNamedKernel(metadata: JsonObject): NamedKernel {
+function readNamedKernel(metadata: JsonObject): NamedKernel {
   const spec = asObject(metadata.kernelspec);
   const info = asObject(metadata.language_info);
   const language = text(spec.language) ?? text(info.name) ?? 'python';
@@ -115,7 +115,7 @@ function isPyodide({ name, displayName }: NamedKernel): boolean {
 }
 
 /** Names that mean "the Python at hand", on whatever machine the notebook was written. */
-export function isGeneric(name: string): boolean {
+function isGeneric(name: string): boolean {
   return /^python[23]?$/i.test(name);
 }
 

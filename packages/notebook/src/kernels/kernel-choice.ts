@@ -8,6 +8,13 @@ export interface KernelAsks {
   readonly folder: string | null;
 }
 
+/** What a person answers to it. Of which kernel and folder, as the person has read it; left out: of whatever is asked about. */
+export interface KernelAnswer {
+  readonly yes: boolean;
+  readonly id?: string | undefined;
+  readonly folder?: string | undefined;
+}
+
 /** A kernel as windows list it. */
 export interface KernelOffer extends Omit<FoundKernel, 'launch' | 'trust'> {
   readonly isCurrent: boolean;

@@ -36,7 +36,7 @@ async function open(options: Partial<NotebookKernelsOptions> = {}) {
 }
 
 test('who joins with another --kernel has the person asked, once, with what its code could do; a yes is for that kernel alone', {
-  tags: ['P-932'],
+  tags: ['P-696'],
 }, async () => {
   const { folder, python, kernels } = await open({ wanted: 'pyodide', isAttended: true });
   await kernels.offer('pyodide');
@@ -60,7 +60,7 @@ test('who joins with another --kernel has the person asked, once, with what its 
   expect(kernels.choice.notice).toMatch(/--kernel .*none, which is not used here\. There is nothing at/);
 });
 
-test('a no to what who joins has asked for is kept', { tags: ['P-932'] }, async () => {
+test('a no to what who joins has asked for is kept', { tags: ['P-696'] }, async () => {
   const { python, kernels } = await open({ wanted: 'pyodide', isAttended: true });
   await kernels.offer(python);
   await kernels.trustFolder({ yes: false }, by);
@@ -78,13 +78,13 @@ test.each<[Partial<NotebookKernelsOptions>, (python: string) => string[]]>([
   [{ wanted: '.venv', files: 'rw' }, (python) => ['--kernel', python, '--files', 'rw']],
   [{ wanted: '.venv', sandbox: 'require' }, (python) => ['--kernel', python, '--sandbox', 'require']],
   [{ wanted: 'auto', isAttended: true }, () => []],
-])('a notebook that was opened with %j is opened again with the same limits', { tags: ['P-931'] }, async (options, expected) => {
+])('a notebook that was opened with %j is opened again with the same limits', { tags: ['P-695'] }, async (options, expected) => {
   const { kernels, python } = await open(options);
   expect(kernels.choice.options).toEqual(expected(python));
 });
 
 test('agents are told that nothing of what the notebook shows is in this kernel, until something runs in it', {
-  tags: ['P-930'],
+  tags: ['P-694'],
 }, async () => {
   const { kernels, session, document } = await open();
   expect(kernels.describe()).not.toHaveProperty('variables');

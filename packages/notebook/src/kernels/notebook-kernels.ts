@@ -16,7 +16,7 @@ import { findUsable } from './find-usable.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { describeIsolation } from './isolation.js';
 import type { Variables } from './jupyter-folders.js';
-import type { KernelAsks, KernelChoice, KernelOffer } from './kernel-choice.js';
+import type { KernelAnswer, KernelAsks, KernelChoice, KernelOffer } from './kernel-choice.js';
 import type { KernelFinder } from './kernel-finder.js';
 import { withKernel } from './kernel-metadata.js';
 import { beginningIn, type KernelTerms, termsFor, toReopenOptions } from './kernel-terms.js';
@@ -54,13 +54,6 @@ export interface NotebookKernelsOptions extends KernelOptions {
 /** With which it is made. */
 export interface KernelSetup extends KernelTerms, CodeReach {
   readonly onRestricted: (restriction: Restriction) => void;
-}
-
-/** Of which kernel and folder, as the person has read it; left out: of whatever is asked about. */
-interface KernelAnswer {
-  readonly yes: boolean;
-  readonly id?: string | undefined;
-  readonly folder?: string | undefined;
 }
 
 /** What a person is asked about, before it runs the code. */

@@ -1,6 +1,6 @@
 import { ExactNumber } from '@notebridge/kit/json';
 import { toObject } from './json.js';
-import { longStringOf } from './long-strings.js';
+import { takenStringOf } from './long-strings.js';
 
 /** The way from the root to a value: keys and indexes. */
 export type JsonPath = readonly (string | number)[];
@@ -150,7 +150,7 @@ class Reader {
       if (end === -1) throw this.#fault('the string that begins here has no end');
     } while (this.#isEscaped(end));
     this.#at = end + 1;
-    const taken = this.#strings.length === 0 ? undefined : longStringOf(this.#text.slice(start + 1, end), this.#strings);
+    const taken = this.#strings.length === 0 ? undefined : takenStringOf(this.#text.slice(start + 1, end), this.#strings);
     if (taken !== undefined) return taken;
     try {
       // The engine unescapes, refuses what is no escape, and makes a copy that does not hold the whole text in memory.

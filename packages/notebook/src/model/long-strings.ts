@@ -16,7 +16,7 @@ const minBytes = 4096;
 const decoder = new TextDecoder();
 
 /**
- * Takes out pictures, and whatever else is long and base64: nearly all of a large notebook. What is read from the rest (`longStringOf`) and
+ * Takes out pictures, and whatever else is long and base64: nearly all of a large notebook. What is read from the rest (`takenStringOf`) and
  * the text to write it again share those strings, so that they are in memory once.
  */
 export function takeOutLongStrings(bytes: Uint8Array): ThinText {
@@ -50,7 +50,7 @@ export function putBackLongStrings({ bytes, strings }: ThinText): Uint8Array {
   for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, copied)) {
     const end = bytes.indexOf(quote, at);
     writer.copy(copied, at);
-    writer.text((longStringOf(decoder.decode(bytes.subarray(at, end)), strings) ?? '').replaceAll('\n', '\\n'));
+    writer.text((takenStringOf(decoder.decode(bytes.subarray(at, end)), strings) ?? '').replaceAll('\n', '\\n'));
     copied = end;
   }
   writer.copy(copied, bytes.length);
@@ -58,7 +58,7 @@ export function putBackLongStrings({ bytes, strings }: ThinText): Uint8Array {
 }
 
 /** The string whose mark this is; undefined for any other text. */
-export function longStringOf(held: string, strings: readonly string[]): string | undefined {
+export function takenStringOf(held: string, strings: readonly string[]): string | undefined {
   return held.startsWith(markCharacter) ? strings[Number(held.slice(1))] : undefined;
 }
 

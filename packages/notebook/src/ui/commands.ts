@@ -105,9 +105,11 @@ export function createCommands(options: CommandsOptions) {
       else view.goTo(next.id, 'edit', by === 1 ? 'start' : 'end');
     },
 
-    async insert(index: number, cellType: CellType, mode: Mode, source = ''): Promise<void> {
+    /** Resolves with whether the cell is there. */
+    async insert(index: number, cellType: CellType, mode: Mode, source = ''): Promise<boolean> {
       const made = (await keys.until(ask({ do: 'insert', index, cellType, source }))) as InsertedCell | undefined;
       if (made) view.goTo(made.cellId, mode);
+      return made !== undefined;
     },
 
     insertBeside(by: 0 | 1): void {

@@ -72,7 +72,7 @@ async function fault({ read }: (typeof notebooks)[number], index: number): Promi
 
 it('in shared documents of JupyterLab any notebook is edited, and its file is what Lab itself writes with that edit', {
   timeout,
-  tags: ['P-910'],
+  tags: ['P-693'],
 }, async () => {
   const faults: string[] = [];
   for (let start = 0; start < notebooks.length; start += atOnce) {

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-665
 // @module-tag P-666
 

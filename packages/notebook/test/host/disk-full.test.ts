@@ -38,7 +38,8 @@ describe('a full disk', () => {
     await stateOf(store, 'failed');
     expect(store.state).toMatchObject({ detail: expect.stringMatching(/no space is left.*Free some space.*tried again/) });
     expect(parseNotebook(await readFile(store.path, 'utf8')).notebook.cells).toMatchObject([{ source: 'first' }]);
-    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    // On a slow machine it may be trying again just now.
+    await expect.poll(async () => (await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     await run('mount', ['-o', 'remount,size=20m', folder]);
     await stateOf(store, 'saved');
     expect(parseNotebook(await readFile(store.path, 'utf8')).notebook.cells[0]?.source).toHaveLength(3_000_000);

@@ -54,7 +54,7 @@ describe('a notebook that is opened again', () => {
     }
   });
 
-  it('awaits a window that was open when it ended, so that no second one is opened, and no other', { tags: ['P-934'] }, async () => {
+  it('awaits a window that was open when it ended, so that no second one is opened, and no other', { tags: ['P-698'] }, async () => {
     const options = await notebook();
     const first = await startHost(options);
     expect(await first.windowIsBack()).toBe(false);

@@ -92,12 +92,12 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
       const { outputs } = await run(
         [
           'import struct, zlib',
-          'from IPython.display import HTML, Image, Markdown, SVG, display',
+          'from IPython.display import HTML, IFrame, Image, Javascript, Markdown, SVG, display',
           'def chunk(kind, data): return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))',
           'png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))',
           'png += chunk(b"IDAT", zlib.compress(b"\\0\\xff\\0\\0")) + chunk(b"IEND", b"")',
           'print("before")',
-          'display(HTML("<i>h</i>"), Markdown("# m"), SVG("<svg/>"))',
+          'display(HTML("<i>h</i>"), Markdown("# m"), SVG("<svg/>"), Javascript("1"), IFrame("net.html", 9, 7))',
           'Image(png, width=20)',
         ].join('\n'),
       );
@@ -105,8 +105,9 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
         outputs.map((output) =>
           'data' in output ? Object.keys(output.data as object).find((type) => type !== 'text/plain') : output.output_type,
         ),
-      ).toEqual(['stream', 'text/html', 'text/markdown', 'image/svg+xml', 'image/png']);
-      expect(outputs[4]).toMatchObject({ output_type: 'execute_result', metadata: { 'image/png': { width: 20 } } });
+      ).toEqual(['stream', 'text/html', 'text/markdown', 'image/svg+xml', 'application/javascript', 'text/html', 'image/png']);
+      expect(outputs[5]).toMatchObject({ data: { 'text/html': expect.stringMatching(/<iframe[^>]* src="net\.html"/) } });
+      expect(outputs[6]).toMatchObject({ output_type: 'execute_result', metadata: { 'image/png': { width: 20 } } });
     });
 
     test('numbers keep their digits', { tags: ['P-659'] }, async ({ skip }) => {

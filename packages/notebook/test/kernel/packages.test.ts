@@ -107,7 +107,7 @@ describe('code is refused', () => {
 
   test('a package that is not pure is refused, with the ways out', async () => {
     index.add('numpy', { wheel: 'numpy-2.0-cp314-cp314-manylinux_2_28_x86_64.whl' }, { wheel: 'numpy-2.0.tar.gz' });
-    expect(await failure('numpy')).toMatch(/no pure wheel[^]*--kernel auto[^]*-m pip install numpy$/);
+    expect(await failure('numpy')).toMatch(/no pure wheel[^]*--kernel PATH[^]*-m pip install numpy$/);
     expect((await run('%pip install pandas')).error?.evalue).toMatch(/no pure wheel[^]*-m pip install pandas$/);
     index.add('only-source', { wheel: 'only-source-2.0.tar.gz' });
     expect(await failure('only-source')).toMatch(/comes as source/);
@@ -163,7 +163,7 @@ describe('code is refused', () => {
 
 test('a package that is missing names the ways to have it', async () => {
   expect((await run('import networkx')).error?.traceback.join('\n')).toMatch(
-    /--kernel auto[^]*%pip install networkx, with --allow-net pypi\.org/,
+    /--kernel PATH[^]*%pip install networkx, with --allow-net pypi\.org/,
   );
   expect((await run('import numpy')).error?.traceback.join('\n')).not.toMatch(/%pip/);
 });

@@ -160,7 +160,9 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
         'works read': files === 'none' ? 'ENOENT' : 'did: a,b\n1,2\n',
         'works loopback': 'did: None',
       });
-      expect(found['works variables']).toBe("did: ['HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR', 'USER']");
+      expect(found['works variables']).toBe(
+        "did: ['HOME', 'LANG', 'PATH', 'PIP_DISABLE_PIP_VERSION_CHECK', 'PIP_RETRIES', 'PWD', 'TMPDIR', 'USER']",
+      );
     });
 
     test('does nothing else', () => {

@@ -37,7 +37,7 @@ describe('a window whose program ends', () => {
 
   it('by a kill goes on with the next one, with what had been typed before and after, and says that the kernel is new', {
     ...drivesBrowser,
-    tags: ['P-930'],
+    tags: ['P-694'],
   }, async () => {
     const { file, open, kill } = await prepare();
     const first = await open();
@@ -108,6 +108,33 @@ describe('a window whose program ends', () => {
     await expect.poll(() => next.locator('.save-state').textContent()).toBe('Saved');
     expect(await readFile(file, 'utf8')).toContain('x = 123');
     await kill(second);
+  });
+
+  it('and one that goes on: text of a cell that an agent deletes is offered after each reload, until it has a place', {
+    ...drivesBrowser,
+    tags: ['P-960'],
+  }, async () => {
+    const file = join(await temporaryFolder(), 'analysis.ipynb');
+    const host = await stage.realHost({ file, scenes: {} });
+    const { page } = await stage.window(host);
+    const offer = page.getByRole('button', { name: 'Put my text into a new cell' });
+    const sources = () => host.session.document.cells.map(({ source }) => source);
+    await page.locator('.inserter').getByRole('button', { name: 'Code' }).click();
+    await page.keyboard.type('work');
+    await expect.poll(sources).toEqual(['work']);
+    await page.keyboard.insertText(' of hours');
+    host.session.document.delete(host.session.document.cells[0]?.id ?? '', { by: { kind: 'agent', name: 'Claude' } });
+    await offer.waitFor();
+    for (const _ of [1, 2]) {
+      await page.reload();
+      await offer.waitFor();
+    }
+    await offer.click();
+    await expect.poll(sources).toEqual(['work of hours']);
+    await offer.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.locator('.cm-content', { hasText: 'work of hours' }).waitFor();
+    expect(await offer.count()).toBe(0);
   });
 
   it('sends another program at its port nothing but a random number', { ...drivesBrowser, tags: ['P-679'] }, async () => {

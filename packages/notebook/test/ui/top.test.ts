@@ -1,4 +1,4 @@
-// @module-tag P-933
+// @module-tag P-697
 
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';

@@ -15,6 +15,7 @@ import type { ConfigServers } from './config-servers.js';
 import { followConfig } from './follow-config.js';
 import type { HttpDoors } from './http-doors.js';
 import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
+import { createCluster, createServers } from './load-parts.js';
 import { NotebookPlace, namesOfTools, type OpenedNotebook, type OpenNotebook } from './notebooks/open-notebook.js';
 import { toNotebookOpener } from './notebooks/to-opener.js';
 import { OneAgent } from './one-agent.js';
@@ -334,30 +335,4 @@ class Assembly implements Notebridge {
     const file = await this.#doors.writeAddress();
     this.#closers.add(() => file.remove());
   }
-}
-
-/** Loaded only where something asks for servers: without them an agent's start costs nothing more. */
-async function createServers(
-  settings: Settings,
-  { http, sharedDir, servers: own = [], notebook = 'none' }: NotebridgeOptions,
-  { isCodeMode, cluster, agent }: { isCodeMode: boolean; cluster: ClusterOfHub | undefined; agent: OneAgent | undefined },
-): Promise<ConfigServers | undefined> {
-  const { servers, skills } = settings.config;
-  const isWanted = servers.length > 0 || own.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
-  if (!isWanted) return undefined;
-  const { ConfigServers } = await import('./config-servers.js');
-  return new ConfigServers({
-    ...settings,
-    sharedDir,
-    own,
-    isCodeMode,
-    soleAgent: agent,
-    place: cluster && ((placed) => cluster.place(placed)),
-  });
-}
-
-/** Loaded only for a hub of a cluster. Rejects with `bad_config` or `write_failed` if its key cannot be had. */
-async function createCluster(settings: Settings, { http }: NotebridgeOptions): Promise<ClusterOfHub | undefined> {
-  if (settings.config.cluster === undefined || http === undefined) return undefined;
-  return (await import('./cluster/cluster-of-hub.js')).createClusterOfHub(settings, http.name);
 }

@@ -243,7 +243,9 @@ export class SharedNotebook {
   /** For agents that choose a notebook. */
   listed(): ListedNotebook {
     const { address } = this.target;
-    return { id: this.id, kind: notebookKindOf(address), ...this.target.describe(), holder: this.#holder, agents: this.#agents };
+    const isolation = this.target.kernel?.isolation();
+    const can = isolation === undefined ? {} : { isolation };
+    return { id: this.id, kind: notebookKindOf(address), ...this.target.describe(), ...can, holder: this.#holder, agents: this.#agents };
   }
 
   get #agents(): string[] {
@@ -330,6 +332,8 @@ export interface ListedNotebook extends NotebookDescription, JsonObject {
   location: string | null;
   kernel: string | null;
   state: string;
+  /** What its code can do to this machine; left out: the kernel is not ours. */
+  isolation?: string;
   /** The agent that may change and run it just now; null: whoever calls first. */
   holder: string | null;
   agents: string[];

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defaultClusterAudit, defaultClusterName, defaultDrainMs, isNatsUrl } from '../core/cluster-settings.js';
+import { defaultClusterAudit, defaultClusterName, defaultDrainMs } from '../core/cluster-settings.js';
 import { defaultCodeModeLimits, noOtherTools, typeCheckModes } from '../core/code-mode-limits.js';
 import {
   defaultAloneDrainMs,
@@ -9,22 +9,28 @@ import {
   defaultOtlpIntervalMs,
   defaultScriptTimeoutMs,
 } from './config.js';
+import {
+  clusterNameError,
+  filled,
+  flag,
+  folderPath,
+  httpUrl,
+  longestMs,
+  longestString,
+  natsUrl,
+  oneOf,
+  secureUrl,
+  text,
+  texts,
+  textsByName,
+  trustedUrl,
+  whole,
+} from './value-kinds.js';
 
 /*
  * What a config file may hold. The error text of each part says what is wanted there and completes "must be …".
  * What zod cannot say well (which keys go together, who must not be started) stands in parse-servers.ts.
  */
-
-/** The longest time a timer of Node can wait, about 24 days. */
-const longestMs = 2_147_483_647;
-/** The longest string that V8 can hold, and so the largest message. */
-const longestString = 536_870_888;
-
-const text = z.string({ error: 'a text in double quotes' });
-const filled = z.string({ error: 'a text in double quotes, not empty' }).min(1, { error: 'a text in double quotes, not empty' });
-const flag = z.boolean({ error: 'true or false' });
-const texts = z.array(text, { error: 'a list of texts' });
-const textsByName = z.record(z.string(), text, { error: 'an object of texts' });
 
 const upstreamAuth = z.strictObject(
   {
@@ -305,52 +311,3 @@ const innerParts: Record<string, z.ZodObject> = {
   'cluster.tls': pemFiles,
   'cluster.audit': clusterAudit,
 };
-
-function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
-  return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });
-}
-
-function whole(unit: string, least: number, most: number): z.ZodNumber {
-  const error = `a whole number of ${unit}, ${least} to ${most}`;
-  return z.int({ error }).min(least, { error }).max(most, { error });
-}
-
-/** A shell would put the home folder for `~`; we would make a folder of that name of it. */
-function folderPath(): z.ZodString {
-  const error = 'the path of a folder, in double quotes; for your home folder write "${HOME}"';
-  return z
-    .string({ error })
-    .min(1, { error })
-    .regex(/^(?!~)/, { error });
-}
-
-function httpUrl(): z.ZodString {
-  const error = 'a URL that begins with "http://" or "https://"';
-  return z.string({ error }).refine(isHttpUrl, { error });
-}
-
-/** A document about us must be nobody else's to change on its way. */
-function secureUrl(): z.ZodString {
-  const error = 'a URL that begins with "https://" and has a path';
-  return z.string({ error }).refine((value) => URL.canParse(value) && /^https:\/\/[^/]+\/./.test(value), { error });
-}
-
-/** What is fetched there, or named so, decides who gets in. */
-function trustedUrl(): z.ZodString {
-  const error = 'a URL that begins with "https://"; "http://" is accepted for 127.0.0.1 and localhost';
-  return z.string({ error }).refine((value) => isHttpUrl(value) && /^https:|^http:\/\/(127\.0\.0\.1|localhost)[:/]/.test(value), { error });
-}
-
-function natsUrl(): z.ZodString {
-  const error =
-    'an address of NATS like "nats://host:4222", "tls://host:4222" or "host:4222" (in a password, "%", "#", "?" and "/" as "%25", "%23", "%3F" and "%2F")';
-  return z.string({ error }).refine(isNatsUrl, { error });
-}
-
-function clusterNameError(): string {
-  return 'a name of letters, digits, "-" and "_"';
-}
-
-function isHttpUrl(value: string): boolean {
-  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-}

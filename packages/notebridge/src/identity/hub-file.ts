@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { ownUserId, processExists } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
-import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
+import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';
 import { hubNamePattern, usualHubName } from './hub-name.js';
 import { verifyProof } from './owner-token.js';
@@ -38,7 +37,7 @@ export function hubFileOf(dir: string, name: string): string {
 
 /** The names of all hubs that have a file there, whether they run or not; the usual one first. */
 export function hubNamesIn(dir: string): string[] {
-  const files = existsSync(dir) ? readdirSync(dir).sort() : [];
+  const files = namesInPrivateDir(dir).sort();
   const names = files.flatMap((file) => (file === 'hub.json' ? [usualHubName] : (/^hub-(.+)\.json$/.exec(file)?.[1] ?? [])));
   return names
     .filter((name) => hubNamePattern.test(name))

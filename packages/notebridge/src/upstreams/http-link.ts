@@ -172,6 +172,7 @@ class HttpLink implements Link {
   async #send(message: JsonObject): Promise<void> {
     const { kind } = classifyMessage(message);
     if (this.#hasStream !== undefined) await this.#hasStream;
+    if (this.#closing !== undefined) return;
     if (message.method === 'notifications/initialized') this.#awaitStream();
     if (this.#isModern && message.method === 'notifications/cancelled') return this.#abort(message);
     const id = kind === 'request' ? (message.id as RpcId) : undefined;

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-900
+// @module-tag P-688
 
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

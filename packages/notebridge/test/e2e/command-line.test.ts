@@ -32,7 +32,8 @@ describe('what is asked on the command line', () => {
     const { stdout, ending } = await runProgram([command, '--help']);
     expect(ending).toBe(0);
     // Each option from its name to the next one.
-    const [, ...described] = stdout.split(/^ {2}(?=-)/m);
+    const [own = ''] = stdout.split('Global Options:');
+    const [, ...described] = own.split(/^ {2}(?=-)/m);
     const options = described.map((text) => ({ name: /--([\w-]+)/.exec(text)?.[1] ?? text, text: text.replaceAll(/\s+/g, ' ') }));
     expect(options.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['config', 'port', 'notebook', 'no-browser', 'sandbox', 'help']),

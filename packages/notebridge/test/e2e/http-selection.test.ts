@@ -213,7 +213,7 @@ describe('agents of one hub over HTTP', () => {
     expect(await all.call('connect_notebook', { notebook: String(id) })).toMatchObject({ status: 'connected' });
     expect(await sourcesIn(all)).toEqual(['mine']);
 
-    await using open = await serve(home, ['--notebook', home.path('open.ipynb'), '--no-auth']);
+    await using open = await serve(home, ['--notebook', home.path('open.ipynb'), '--no-auth', '--name', 'open']);
     const anybody = await openV1(open.address, 'none');
     expect(await anybody.names()).not.toContain('list_notebooks');
     await expect(anybody.call('list_notebooks')).rejects.toThrow(/list_notebooks/);

@@ -1,4 +1,4 @@
-// @module-tag P-930
+// @module-tag P-694
 
 /** What an agent is told of a kernel that is another one than at its last call. */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -38,7 +38,10 @@ async function sourcesIn(program: Program, notebook?: string): Promise<string[]>
 const text = (content: string, more: JsonObject = {}): JsonObject => ({ cellIndex: 0, content, ...more });
 
 describe.runIf(process.platform === 'linux')('an agent with several notebooks', () => {
-  it('selects for itself alone, and each call reaches the notebook that it names', { timeout: slow, tags: ['P-273'] }, async () => {
+  it('selects for itself alone, and each call reaches the notebook that it names', {
+    timeout: slow,
+    tags: ['P-273', 'P-695'],
+  }, async () => {
     await using home = new SharedHome();
     await using first = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
     await using second = await Program.open({ args: ['--notebook', 'b.ipynb'], env: home.env, cwd: home.folder });
@@ -53,7 +56,9 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
       status: 'connected',
       title: 'c.ipynb',
       selected: true,
+      isolation: expect.stringContaining('Python in WebAssembly'),
     });
+    expect(a).not.toHaveProperty('isolation');
     await call(first, 'add_text_cell', text('first in c'));
     await call(first, 'add_text_cell', text('first in a', { notebook: String(a.id) }));
     expect(await sourcesIn(first, String(b.id))).toEqual(['second in b']);

@@ -76,7 +76,7 @@ const noBrowser = 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is s
 describe.runIf(process.platform === 'linux')('one window, whoever came first', () => {
   it('a terminal that is killed and started again finds its window back and opens no other, and one that had joined says what to do', {
     ...slow,
-    tags: ['P-934'],
+    tags: ['P-698'],
   }, async ({ skip }) => {
     skip(browser === undefined, noBrowser);
     await using home = new SharedHome();

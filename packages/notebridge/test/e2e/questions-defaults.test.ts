@@ -131,7 +131,7 @@ describe('a hub with agents of several kinds', () => {
     expect(JSON.parse(agent)).toHaveProperty('roots');
   });
 
-  it('says how to set up a tool that asks by requests alone, and doctor names it', { tags: ['P-901'] }, async () => {
+  it('says how to set up a tool that asks by requests alone, and doctor names it', { tags: ['P-689'] }, async () => {
     for (const agent of [all, other]) {
       const text = await agent.call('pushing__test_elicitation', { message: 'Who?' });
       expect(text).toMatch(/In the config of this server write "era": "legacy" together with "instances": "per-agent"/);
@@ -147,7 +147,7 @@ describe('a hub with agents of several kinds', () => {
     });
   });
 
-  it('keeps the program of an agent that says of each call what it can be asked there', { tags: ['P-904'] }, async () => {
+  it('keeps the program of an agent that says of each call what it can be asked there', { tags: ['P-692'] }, async () => {
     const capabilities = [everyCapability, { elicitation: {} }, {}];
     const agents = await Promise.all(capabilities.map((each) => openAtHub(hub, { era: 'modern', name: 'one', capabilities: each })));
     const pids = async (server: string) => {
@@ -162,7 +162,7 @@ describe('a hub with agents of several kinds', () => {
 });
 
 describe('a server over HTTP whose first call asks on no stream of a call', () => {
-  it('asks the agent for whose session it is', { tags: ['P-903'] }, async () => {
+  it('asks the agent for whose session it is', { tags: ['P-691'] }, async () => {
     const upstream = await HttpUpstream.serve('sessions', createAskingServer);
     const hub = await ServedHub.start({ servers: { it: { url: upstream.url } }, args: ['--notebook', 'none'] });
     for (const name of ['ada', 'bob', 'cleo']) {

@@ -172,7 +172,7 @@ describe('a hub with three servers of others', () => {
     expect(audit).not.toContain('not-for-the-audit');
   });
 
-  it('a second hub on its port, or of its name, is told whose it is, and starts nothing', { tags: ['P-007', 'P-940'] }, async () => {
+  it('a second hub on its port, or of its name, is told whose it is, and starts nothing', { tags: ['P-007', 'P-699'] }, async () => {
     const isThere = `serves at ${hub.url} already (pid ${hub.pid}). Use that one, end it, or`;
     const onPort = await hub.run('serve', '--port', String(hub.port), '--name', 'other');
     expect([onPort.ending, onPort.stderr]).toEqual([1, `notebridge: Your hub "hub" ${isThere} choose another --port.\n`]);
@@ -236,7 +236,7 @@ describe('the end of a hub', () => {
   ))
     it.each(cells.map((signals) => ({ signals })))(
       'comes within three seconds of $signals, with its servers, its file and a call that runs',
-      { tags: [...tags, 'P-003', 'P-942'] },
+      { tags: [...tags, 'P-003', 'P-701'] },
       async ({ signals }) => {
         const { hub, outcome, server } = await withCall();
         const startedAt = performance.now();
@@ -252,7 +252,7 @@ describe('the end of a hub', () => {
       },
     );
 
-  it('waits after SIGTERM for the calls that run, and begins no more', { tags: ['P-942'] }, async () => {
+  it('waits after SIGTERM for the calls that run, and begins no more', { tags: ['P-701'] }, async () => {
     const { hub, outcome, server } = await withCall();
     hub.child.kill('SIGTERM');
     await hub.logged('may still end, for 8 s');

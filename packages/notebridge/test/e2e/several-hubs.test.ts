@@ -8,7 +8,7 @@ import { fixtureServer } from '../support/upstreams.js';
 const servers = (name: string) => ({ [name]: { command: process.execPath, args: [fixtureServer('calls.mjs'), '${HOME}/count'] } });
 const args = ['--notebook', 'none'];
 
-it('several hubs of one user are told apart by name, and the end of one loses no other', { tags: ['P-940', 'P-941'] }, async () => {
+it('several hubs of one user are told apart by name, and the end of one loses no other', { tags: ['P-699', 'P-700'] }, async () => {
   const hub = await ServedHub.start({ servers: servers('first'), args });
   const second = await ServedHub.start({ servers: servers('other'), args }, hub);
   const serversOf = async (...words: string[]): Promise<unknown> => {

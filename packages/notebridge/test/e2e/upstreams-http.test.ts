@@ -59,7 +59,9 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
     expect(performance.now() - calledAt).toBeLessThan(soonerThanNeverMs);
     await upstream.start();
     await until(() => server().state.status === 'running');
-    expect(await call('echo', { text: 'hi' })).toEqual(echoed('hi'));
+    // The session of the agent that called is tried again by itself, too.
+    const again = () => call('echo', { text: 'hi' }).catch(() => undefined);
+    await expect.poll(again, { timeout: hangsAfterMs }).toEqual(echoed('hi'));
     expect(log.filter((line) => line.includes('is given up'))).toEqual([]);
   });
 
@@ -75,6 +77,8 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
   it('says which status a call was refused with', async () => {
     const { upstream, server, call } = await open(kind, { timeoutMs: 30_000 });
     await server().listTools();
+    // The agent has a session of its own there.
+    await call('echo', { text: 'hi' });
     upstream.status = 503;
     const error: unknown = await call('echo', { text: 'hi' }).catch((rejected: unknown) => rejected);
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('HTTP 503'), data: { ran: 'unknown' } });
@@ -140,13 +144,12 @@ describe.each(['sessions', 'modern'] as const)('a server over Streamable HTTP (%
 
 describe('a server with sessions', () => {
   it('a server that forgot our session is greeted anew, and the call is run once', async () => {
-    const { upstream, upstreams, server, call } = await open('sessions');
+    const { upstream, upstreams, call } = await open('sessions');
     await upstreams.start();
     await call('echo', { text: 'one' });
     upstream.forget();
     expect(await call('echo', { text: 'two' })).toEqual(echoed('two'));
     expect(upstream.notes).toEqual(['echo one', 'echo two']);
-    expect(server().state.restarts).toBe(1);
   });
 
   it('tells of changes of its tools', async () => {

@@ -13,8 +13,8 @@ export interface Banner {
   /** The cell that it is about. */
   readonly cellId?: string | undefined;
   readonly actions?: readonly { readonly text: string; readonly act: () => void; readonly isMain?: boolean }[];
-  /** A person can put it away. */
-  readonly closes?: boolean;
+  /** A person can put it away; called then, if it is a function. */
+  readonly closes?: boolean | (() => void);
 }
 
 const ranks = { error: 0, warning: 1, info: 2 } as const;
@@ -87,7 +87,12 @@ export class Banners {
     );
     if (cellId !== undefined) buttons.unshift(button({ onclick: () => this.#goTo(cellId) }, 'Go to the cell'));
     if (command !== undefined) buttons.unshift(button({ onclick: () => void copyText(command) }, 'Copy the command'));
-    if (closes) buttons.push(button({ class: 'bare', 'aria-label': 'Dismiss', onclick: () => this.set(key, undefined) }, icon('close')));
+    const close = () => {
+      const { closes: closed } = this.#banners.get(key) ?? {};
+      this.set(key, undefined);
+      if (typeof closed === 'function') closed();
+    };
+    if (closes) buttons.push(button({ class: 'bare', 'aria-label': 'Dismiss', onclick: close }, icon('close')));
     return el(
       'div',
       { class: `banner ${kind}`, role: kind === 'info' ? 'status' : 'alert' },

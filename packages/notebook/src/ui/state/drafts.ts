@@ -24,12 +24,17 @@ export interface Clash {
   readonly by: Actor;
 }
 
+/** What a person typed in a cell that is gone: it stays until it has another place, or the person lets it go. */
+export interface Orphan extends Pick<Draft, 'base' | 'text'> {
+  readonly cellId: string;
+  /** Undefined: it is not known who removed the cell. */
+  readonly by: Actor | undefined;
+}
+
 export type DraftEvent =
   /** The text to show is another one now: somebody's change was merged into it. */
   | { readonly type: 'text'; readonly cellId: string; readonly text: string }
   | { readonly type: 'clash'; readonly cellId: string; readonly clash: Clash | undefined }
-  /** The cell is gone, and with it its place; the text is not. */
-  | { readonly type: 'orphan'; readonly cellId: string; readonly text: string; readonly by: Actor | undefined }
   | { readonly type: 'refused'; readonly cellId: string; readonly message: string }
   /** There is text, or other text, that the host does not have, or no more of it. */
   | { readonly type: 'pending' };
@@ -53,6 +58,7 @@ const somebody: Actor = { kind: 'person', name: 'Somebody' };
 export class Drafts {
   readonly #options: DraftsOptions;
   readonly #drafts = new Map<string, Draft>();
+  #orphans: readonly Orphan[] = [];
   /** Texts of this person that the host has and the file does not, each with the one that the file has. */
   readonly #unsaved = new Map<string, { inFile: string; text: string }>();
   readonly #listeners = new Listeners<DraftEvent>();
@@ -66,7 +72,11 @@ export class Drafts {
   }
 
   get isEmpty(): boolean {
-    return this.#drafts.size === 0;
+    return this.#drafts.size === 0 && this.#orphans.length === 0;
+  }
+
+  get orphans(): readonly Orphan[] {
+    return this.#orphans;
   }
 
   get hasClash(): boolean {
@@ -113,9 +123,11 @@ export class Drafts {
   /** A cell's content has changed, by anyone. Call it with every change, in order. */
   changed(before: Cell | undefined, after: Cell | undefined, by: Actor | undefined): void {
     const cellId = (after ?? before)?.id;
-    const draft = cellId === undefined ? undefined : this.#drafts.get(cellId);
-    if (!after && cellId !== undefined) this.#unsaved.delete(cellId);
-    if (cellId === undefined || !draft) return;
+    if (cellId === undefined) return;
+    if (!before) this.#reclaim(cellId);
+    if (!after) this.#unsaved.delete(cellId);
+    const draft = this.#drafts.get(cellId);
+    if (!draft) return;
     if (!after) return this.#orphan(cellId, draft, by);
     if (draft.clash ? after.source === draft.clash.theirs : after.source === draft.base) return;
     if (after.source === draft.sent || after.source === draft.text) this.#settle(cellId, draft, after.source);
@@ -125,7 +137,7 @@ export class Drafts {
   /** After a new hello: the document is another object, and anything may have happened in between. `isSameHost`: it is the host of before. */
   rebase(isSameHost: boolean): void {
     if (!isSameHost) this.#bringBackUnsaved();
-    for (const cellId of [...this.#drafts.keys()]) {
+    for (const cellId of new Set([...this.#drafts.keys(), ...this.#orphans.map((orphan) => orphan.cellId)])) {
       const cell = this.#options.document().find(cellId);
       if (cell) this.changed(undefined, cell, cell.changedBy);
       const draft = this.#drafts.get(cellId);
@@ -153,15 +165,25 @@ export class Drafts {
   save(): SavedDraft[] {
     const unsaved = [...this.#unsaved].map(([cellId, { inFile, text }]) => ({ cellId, base: text, text, inFile }));
     const drafts = [...this.#drafts].map(([cellId, { base, text }]) => ({ cellId, base, text, inFile: this.#unsaved.get(cellId)?.inFile }));
-    return [...unsaved.filter(({ cellId }) => !this.#drafts.has(cellId)), ...drafts];
+    const orphans = this.#orphans.map(({ cellId, base, text }) => ({ cellId, base, text }));
+    return [...unsaved.filter(({ cellId }) => !this.#drafts.has(cellId)), ...drafts, ...orphans];
   }
 
   restore(saved: readonly SavedDraft[], isSameHost: boolean): void {
     for (const { cellId, base, text, inFile } of saved) {
       if (inFile !== undefined) this.#unsaved.set(cellId, { inFile, text: base });
-      if (text !== base) this.#keep(cellId, newDraft(base, text));
+      const other = this.#drafts.get(cellId);
+      // Two windows left one each, for one cell.
+      if (other && other.text !== text) this.#orphans = [...this.#orphans, { cellId, base, text, by: undefined }];
+      else if (text !== base) this.#keep(cellId, newDraft(base, text));
     }
     this.rebase(isSameHost);
+  }
+
+  /** They have another place now, or the person does not want them. */
+  drop(orphans: readonly Orphan[]): void {
+    this.#orphans = this.#orphans.filter((each) => !orphans.includes(each));
+    this.#listeners.emit({ type: 'pending' });
   }
 
   /** The host that had them was killed before it saved them: to the next one they are as if just typed. */
@@ -245,8 +267,21 @@ export class Drafts {
   }
 
   #orphan(cellId: string, draft: Draft, by: Actor | undefined): void {
+    const { base, text } = draft;
+    if (text !== base) this.#orphans = [...this.#orphans, { cellId, base, text, by }];
     this.#forget(cellId, draft);
-    this.#listeners.emit({ type: 'orphan', cellId, text: draft.text, by });
+    this.#listeners.emit({ type: 'pending' });
+  }
+
+  /** The cell is back, as by an undo: its text is typed there again. */
+  #reclaim(cellId: string): void {
+    const orphan = this.#orphans.find((each) => each.cellId === cellId);
+    if (!orphan || this.#drafts.has(cellId)) return;
+    const draft = newDraft(orphan.base, orphan.text);
+    this.#drafts.set(cellId, draft);
+    this.drop([orphan]);
+    this.#show(cellId, draft, draft.text);
+    this.#schedule(cellId, draft);
   }
 
   #forget(cellId: string, draft: Draft): void {

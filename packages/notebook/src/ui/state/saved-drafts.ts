@@ -9,27 +9,35 @@ interface Kept {
 
 const prefix = 'notebridge-drafts:';
 
+/** Of this tab among those that leave something to the next window. */
+const tab = Math.random().toString(36).slice(2);
+
 /**
  * What was typed and is not in the file lives through a reload of the tab, its end, and that of the host. By the notebook's file: a port may
- * be another notebook's by then. A tab that goes leaves it to the next window on that file; while it is there, it keeps a copy in case it crashes.
+ * be another notebook's by then. A tab that goes leaves it to the next window on that file; while it is there, it keeps a copy of what the
+ * host cannot have, in case it crashes.
  */
 export function keepDrafts(drafts: Drafts, store: Store, isConnected: () => boolean): void {
-  const save = (storage: Storage) => {
+  let isCopied = false;
+  const save = (storage: Storage, key: string) => {
     const saved = drafts.save();
-    if (saved.length > 0) storage.setItem(keyOf(store), JSON.stringify({ life: store.life, drafts: saved } satisfies Kept));
-    else storage.removeItem(keyOf(store));
+    if (saved.length > 0) storage.setItem(key, JSON.stringify({ life: store.life, drafts: saved } satisfies Kept));
+    else storage.removeItem(key);
+    return saved.length > 0;
   };
   drafts.on(() => {
-    if (!isConnected() && store.life !== '') save(sessionStorage);
+    if (store.life === '' || (isConnected() && drafts.orphans.length === 0 && !isCopied)) return;
+    isCopied = save(sessionStorage, keyOf(store));
   });
   addEventListener('pagehide', () => {
     if (store.life === '') return;
     // One in memory is nobody's but this tab's.
-    save(store.path === null ? sessionStorage : localStorage);
-    if (store.path !== null) sessionStorage.removeItem(keyOf(store));
+    if (store.path === null) return void save(sessionStorage, keyOf(store));
+    save(localStorage, keyOf(store) + tab);
+    sessionStorage.removeItem(keyOf(store));
   });
   // Back from where browsers keep pages that were left: all of it is still here.
-  addEventListener('pageshow', (event) => event.persisted && localStorage.removeItem(keyOf(store)));
+  addEventListener('pageshow', (event) => event.persisted && localStorage.removeItem(keyOf(store) + tab));
   // A last message gets out; a question is only worth it where none can.
   addEventListener('beforeunload', (event) => {
     drafts.sendNow();
@@ -40,14 +48,17 @@ export function keepDrafts(drafts: Drafts, store: Store, isConnected: () => bool
 /** To be called when the document is there for the first time. */
 export function bringBackDrafts(drafts: Drafts, store: Store): void {
   for (const storage of [sessionStorage, localStorage]) {
-    const text = storage.getItem(keyOf(store));
-    storage.removeItem(keyOf(store));
-    if (text === null) continue;
-    const kept = JSON.parse(text) as Kept;
-    drafts.restore(kept.drafts, kept.life === store.life);
+    for (const key of Object.keys(storage).filter((each) => each.startsWith(keyOf(store)))) {
+      const text = storage.getItem(key);
+      storage.removeItem(key);
+      if (text === null) continue;
+      const kept = JSON.parse(text) as Kept;
+      drafts.restore(kept.drafts, kept.life === store.life);
+    }
   }
 }
 
+/** What begins with it is of this notebook and of no other: no path has a zero. */
 function keyOf({ path, life }: Store): string {
-  return prefix + (path ?? life);
+  return `${prefix}${path ?? life}\0`;
 }

@@ -125,7 +125,10 @@ export class NotebookConnector {
       const [missing] = silent;
       if (entry === undefined && missing !== undefined) return { status: 'not_answering', id: link.id ?? null, missing };
       if (entry === undefined) return { status: 'connected', id: link.id ?? null };
-      if (entry.state !== 'waiting') return { status: 'connected', ...toShown(agent, entry) };
+      const { isolation } = entry;
+      // Said with the notebook that is chosen, and not with each of a list.
+      const can = isolation === undefined ? {} : { isolation };
+      if (entry.state !== 'waiting') return { status: 'connected', ...toShown(agent, entry), ...can };
       if (performance.now() > deadline || signal.aborted)
         return { status: 'waiting', ...toShown(agent, entry), missing: entry.missing ?? 'Its page is not open in a browser.' };
       await pause(pagePollMs);
@@ -138,7 +141,7 @@ function usedBy(agent: AgentNotebooks, { entries, silent }: NotebookList): Noteb
 }
 
 /** As the agent sees it, which may name it by its location from now on. */
-function toShown(agent: AgentNotebooks, { agents: _, ...entry }: NotebookEntry & { agents?: unknown }): JsonObject {
+function toShown(agent: AgentNotebooks, { agents: _, isolation: __, ...entry }: NotebookEntry & { agents?: unknown }): JsonObject {
   const link = agent.byId(entry.id);
   if (link !== undefined) agent.noteLocation(link, entry.location);
   return { ...entry, connected: link !== undefined, selected: link !== undefined && link === agent.current } as JsonObject;

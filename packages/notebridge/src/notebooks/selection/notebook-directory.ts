@@ -12,6 +12,8 @@ export interface NotebookEntry {
   kernel: string | null;
   /** One word: `idle`, `busy`, … of a kernel; `waiting` of a page that is not connected. */
   state: string;
+  /** What its code can do to the machine, where that is known. */
+  isolation?: string | undefined;
   /** The agent that may change and run it just now. */
   holder: string | null;
   /** What it waits for, and what is to be done. */

@@ -4,10 +4,14 @@ import base64
 import html
 import json
 import pathlib
+import urllib.parse
 
 from notebridge_kernel.display import DisplayHandle, clear_output, display, update_display
 
-__all__ = ["HTML", "JSON", "SVG", "DisplayHandle", "Image", "Latex", "Markdown", "Math", "clear_output", "display", "update_display"]
+__all__ = [
+    *("HTML", "JSON", "SVG", "IFrame", "Image", "Javascript", "Latex", "Markdown", "Math"),
+    *("DisplayHandle", "clear_output", "display", "update_display"),
+]
 
 _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 _NO_URL = "url is not supported here: the kernel has no network. Give data or filename"
@@ -53,6 +57,10 @@ class Math(Latex):
         super().__init__(f"$\\displaystyle {(data or '').strip('$')}$", **options)
 
 
+class Javascript(_Text):
+    mime_type = "application/javascript"
+
+
 class JSON(_Text):
     mime_type = "application/json"
 
@@ -89,6 +97,21 @@ class Image:
 
     def __repr__(self):
         return "<IPython.core.display.Image object>"
+
+
+class IFrame:
+    """A page by its address: one that code has written beside the notebook, or below /tmp, is shown."""
+
+    def __init__(self, src, width, height, extras=None, **params):
+        self.src, self.width, self.height, self.extras, self.params = str(src), width, height, extras or [], params
+
+    def _repr_html_(self):
+        address = html.escape(self.src + (f"?{urllib.parse.urlencode(self.params)}" if self.params else ""))
+        size = f'width="{self.width}" height="{self.height}"'
+        return f'<iframe {size} src="{address}" frameborder="0" allowfullscreen {" ".join(self.extras)}></iframe>'
+
+    def __repr__(self):
+        return "<IPython.lib.display.IFrame object>"
 
 
 def _format_of(data):
