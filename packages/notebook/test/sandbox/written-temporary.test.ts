@@ -36,7 +36,8 @@ function makeProgram(name: string): [program: string, log: string] {
   return [program, log];
 }
 
-const refusal = () => `Nothing of Notebridge is kept in "${temporary}", the folder for temporary files: code in a sandbox may write to "${project}". Set TMPDIR`;
+const refusal = () =>
+  `Nothing of Notebridge is kept in "${temporary}", the folder for temporary files: code in a sandbox may write to "${project}". Set TMPDIR`;
 
 test('no kernel begins outside of the sandbox, whose key and sockets would lie there', async () => {
   const [python, log] = makeProgram('python');
