@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import { findProgram } from '../sandbox/find-program.js';
 import { startProgram } from '../sandbox/start-program.js';
+import { writtenFolderOf } from '../sandbox/written-folders.js';
 
 export interface HeadlessWindowOptions {
   /** A program of the Chromium family; false for none. Default: the one that is installed, if there is one. */
@@ -111,7 +112,7 @@ function startBrowser(program: string, url: string): Browser {
 }
 
 async function startProcess(program: string, url: string): Promise<{ exited: Promise<void>; end(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'notebridge-draws-'));
+  const folder = await mkdtemp(join(ownTemporaryFolder(writtenFolderOf), 'notebridge-draws-'));
   const child = startProgram(program, argumentsOf(folder, url), {
     // It ends with the pipe, however this process ends.
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import type { SandboxSpec } from '../sandbox/spec.js';
+import { writtenFolderOf } from '../sandbox/written-folders.js';
 import { createRelay, type RelayOptions } from './relay.js';
 import { proxyVariables, relaySocketInside, withRelayInside } from './relay-inside.js';
 
@@ -14,7 +15,7 @@ export interface SandboxRelay {
 /** A relay on a socket in a folder that only this user can open. Rejects for an entry that names no server. */
 export async function openRelay(options: RelayOptions): Promise<SandboxRelay> {
   const relay = createRelay(options);
-  const folder = await mkdtemp(join(tmpdir(), 'notebridge-relay-'));
+  const folder = await mkdtemp(join(ownTemporaryFolder(writtenFolderOf), 'notebridge-relay-'));
   const socket = join(folder, 'relay');
   await relay.listen(socket);
   return {

@@ -7,7 +7,7 @@ import { findKernelspecPlaces, userDataFolder } from './kernelspec-places.js';
 import { outermost } from './outermost.js';
 import { findPythonPlaces } from './python-places.js';
 import type { FolderAccess, Mount, RunPlace, SandboxSpec } from './spec.js';
-import { homeInside } from './system-files.js';
+import { homeInside, temporaryInside } from './system-files.js';
 import { leadsOutOfWritten, recordWritten } from './written-folders.js';
 
 export interface KernelSpecOptions {
@@ -108,7 +108,7 @@ function environmentOf(prefix: string, userBase: string | undefined, kernels: re
     HOME: homeInside,
     USER: 'nobody',
     LANG: 'C.UTF-8',
-    TMPDIR: '/tmp',
+    TMPDIR: temporaryInside,
     // What cannot be reached is not tried six times, each with lines of its own.
     PIP_RETRIES: '0',
     PIP_DISABLE_PIP_VERSION_CHECK: '1',

@@ -61,20 +61,23 @@ export interface MountPoint {
 }
 
 export function parseMounts(text: string): MountPoint[] {
-  return text.split('\n').filter(Boolean).map((line) => {
-    const [front = '', back = ''] = line.split(' - ');
-    const [, , device = '', root = '', point = '', mount = ''] = front.split(' ');
-    const [fileSystem = '', , options = ''] = back.split(' ');
-    const plain = (text: string) => text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-    return {
-      path: plain(point),
-      root: plain(root),
-      device,
-      isReadOnly: mount.split(',').includes('ro'),
-      fileSystem,
-      options: options.split(','),
-    };
-  });
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const [front = '', back = ''] = line.split(' - ');
+      const [, , device = '', root = '', point = '', mount = ''] = front.split(' ');
+      const [fileSystem = '', , options = ''] = back.split(' ');
+      const plain = (text: string) => text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+      return {
+        path: plain(point),
+        root: plain(root),
+        device,
+        isReadOnly: mount.split(',').includes('ro'),
+        fileSystem,
+        options: options.split(','),
+      };
+    });
 }
 
 /**

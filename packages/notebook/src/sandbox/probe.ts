@@ -44,7 +44,7 @@ export async function probeSandbox(sandbox: Sandbox): Promise<string | undefined
       return faults.length === 0 ? undefined : faults.join(', ');
     }
     await ended;
-    return errors() || 'it did not come back';
+    return probe.breach?.() ?? (errors() || 'it did not come back');
   } finally {
     clearTimeout(timer);
     child.kill('SIGKILL');

@@ -47,4 +47,5 @@ export const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map(
 export const terminals = '/dev/pts';
 /** File systems in memory, of bounded size. */
 export const homeInside = '/run/home';
-export const temporaryFolders = ['/tmp', '/dev/shm', homeInside];
+export const temporaryInside = '/tmp';
+export const temporaryFolders = [temporaryInside, '/dev/shm', homeInside];

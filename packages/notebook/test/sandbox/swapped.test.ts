@@ -75,18 +75,21 @@ describe.skipIf(missing !== undefined)('no code begins where, when its mounts we
   });
 });
 
-test.skipIf(python === '')('a link in the place of what is kept from code is refused and named, wherever it leads; "ro" is not', async () => {
-  for (const [name, target] of [
-    ['.git', secret],
-    ['.envrc', join(top, 'not-there')],
-  ] as const) {
-    const link = join(folder, name);
-    symlinkSync(target, link);
-    await expect(toKernelSpec({ python, args: [], folder, files: 'rw' })).rejects.toThrow(
-      `"${link}" is a link now, and a link cannot be kept from code. Put a folder or file in its place, or use "--files ro"`,
-    );
-    rmSync(link);
-  }
-  symlinkSync(secret, join(folder, '.git'));
-  await toKernelSpec({ python, args: [], folder, files: 'ro' });
-});
+test.skipIf(python === '')(
+  'a link in the place of what is kept from code is refused and named, wherever it leads; "ro" is not',
+  async () => {
+    for (const [name, target] of [
+      ['.git', secret],
+      ['.envrc', join(top, 'not-there')],
+    ] as const) {
+      const link = join(folder, name);
+      symlinkSync(target, link);
+      await expect(toKernelSpec({ python, args: [], folder, files: 'rw' })).rejects.toThrow(
+        `"${link}" is a link now, and a link cannot be kept from code. Put a folder or file in its place, or use "--files ro"`,
+      );
+      rmSync(link);
+    }
+    symlinkSync(secret, join(folder, '.git'));
+    await toKernelSpec({ python, args: [], folder, files: 'ro' });
+  },
+);

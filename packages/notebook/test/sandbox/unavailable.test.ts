@@ -96,8 +96,8 @@ describe.skipIf(process.platform !== 'linux')('without a sandbox, because', () =
 
   test.each([
     ['keeps the network', { last: '--share-net' }, /shares our net namespace/],
-    ['shows a folder of the host', { first: '--ro-bind /etc /etc' }, /reads "\/etc\/passwd".*it sees "\/etc"/],
-    ['has a disk in memory', { first: '--tmpfs /tmp' }, /writes to "\/tmp\/", it sees "\/tmp"/],
+    ['shows a folder of the host', { first: '--ro-bind /etc /etc' }, /not in force: it sees "\/etc"$/],
+    ['has a disk in memory', { first: '--tmpfs /tmp' }, /not in force: it sees "\/tmp"$/],
     ['leaves capabilities', { last: '--cap-add CAP_NET_RAW' }, /has capabilities/],
     ['is root inside', { last: '--uid 0' }, /root inside/],
     ['has no filter', { without: '--seccomp' }, /it starts programs, no filter of system calls/],

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { heedWritten } from '../processes/written-rule.js';
 import { openAddress } from './open-address.js';
 
 const address = 'http://localhost:1/console#code=a&b="<c>"';
@@ -39,6 +41,21 @@ describe('an address that opens something', { tags: ['P-647'] }, () => {
     const { result, opened } = await openedWith('linux', { wsl: true });
     expect(result).toMatchObject({ opened: false, reason: 'wsl', hint: expect.stringContaining('Open the address by hand') });
     expect(opened).toEqual([]);
+  });
+
+  it('is written to no folder that code in a sandbox may write to', { tags: ['P-956'] }, async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-open-address-')));
+    folders.push(folder);
+    const written = [folder];
+    heedWritten(folder, () => written);
+    vi.stubEnv('TMPDIR', folder);
+    try {
+      await expect(openedWith('darwin')).rejects.toMatchObject({ code: 'write_failed', message: expect.stringContaining('Set TMPDIR') });
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      written.pop();
+      vi.unstubAllEnvs();
+    }
   });
 
   it('is an argument where it opens nothing for others (Linux)', async () => {

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BrowserResult, type OpenBrowserOptions, openBrowser } from '../processes/browser.js';
-import { ownProcessId, ownUserId, processExists } from '../processes/own-user.js';
 import { createPrivateFile } from '../state/private-file.js';
-import { makeScratchFolder } from '../state/scratch-folder.js';
+import { makeOwnScratch } from './own-scratch.js';
 
 /** A browser has read it by then. Milliseconds. */
 const keptMs = 60_000;
@@ -18,7 +17,7 @@ export function openAddress(url: string, options: OpenBrowserOptions = {}): Prom
 
 /** Writes a file that leads a browser to the URL. Removed after a minute; one of a process that ends before, by the next that makes such a folder. */
 async function leadTo(url: string): Promise<string> {
-  const scratch = await makeScratchFolder({ own: ownProcessId(), exists: processExists }, { uid: ownUserId() });
+  const scratch = await makeOwnScratch();
   const file = join(scratch.path, 'open.html');
   createPrivateFile(file, toPage(url));
   setTimeout(() => void scratch.remove(), keptMs).unref();

@@ -1,17 +1,18 @@
 /** The helper's process: how it is launched, and what is left to do when it has ended. */
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import type { RelaySeam } from '../../relay/reach.js';
 import { openRelay, type SandboxRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import { openSandbox } from '../../sandbox/sandbox.js';
 import type { FolderAccess, RunPlace, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
 import { startProgram } from '../../sandbox/start-program.js';
-import { holdWritten } from '../../sandbox/written-folders.js';
+import { temporaryInside } from '../../sandbox/system-files.js';
+import { holdWritten, writtenFolderOf } from '../../sandbox/written-folders.js';
 import { KernelError } from '../kernel-error.js';
 import type { Layer } from '../layers.js';
 
@@ -67,13 +68,14 @@ export async function launchHelper(options: LaunchOptions): Promise<Launched> {
   if (files !== undefined) throw refusalOf(`--files ${files}`, layer);
   if (options.allowNet?.length) throw refusalOf(`--allow-net ${options.allowNet.join(',')}`, layer);
   // Not in the terminal's process group, whose Ctrl-C would reach it. It ends with our end of its stdin.
-  const child = startProgram(python, ['-B', fileURLToPath(new URL('start.py', programUrl))], {
+  const temporary = ownTemporaryFolder(writtenFolderOf);
+  const child = startProgram(python, ['-B', fileURLToPath(new URL('start.py', programUrl)), temporary], {
     cwd: folder,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     windowsHide: true,
   }) as Launched['child'];
-  return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: cleanUpHere };
+  return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: (started) => cleanUpHere(started, temporary) };
 }
 
 async function launch(sandbox: Sandbox, spec: SandboxSpec, relay: SandboxRelay | undefined): Promise<SandboxedProcess> {
@@ -99,7 +101,7 @@ function refusalOf(option: string, { text, fix }: Layer): KernelError {
 async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => Layer, options: LaunchOptions): Promise<Launched> {
   const { python, folder, file = folder, files = 'ro', kernelName, ours, runs, allowNet = [], programUrl } = options;
   const program = fileURLToPath(programUrl).replace(/\/$/, '');
-  const args = ['-B', `${program}/start.py`];
+  const args = ['-B', `${program}/start.py`, temporaryInside];
   const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, runs, readable: [program] });
   const relay = allowNet.length === 0 ? undefined : await openRelay({ allow: allowNet, seam: options.relaySeam });
   const spec = relay ? relay.widen(asked) : asked;
@@ -118,12 +120,12 @@ async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => La
   return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, gone, cleanUp: () => {} };
 }
 
-function cleanUpHere({ pid, folder }: { pid: number; folder: string }): void {
+function cleanUpHere({ pid, folder }: { pid: number; folder: string }, temporary: string): void {
   try {
     if (pid > 1) process.kill(-pid, 'SIGKILL');
   } catch {
     // It has ended, as it should.
   }
   // The name comes from the other process: nothing else than its own folder is removed.
-  if (dirname(folder) === tmpdir() && basename(folder).startsWith('notebridge-kernel-')) rmSync(folder, { recursive: true, force: true });
+  if (dirname(folder) === temporary && basename(folder).startsWith('notebridge-kernel-')) rmSync(folder, { recursive: true, force: true });
 }

@@ -35,7 +35,7 @@ def main():
         )
     from notebridge_jupyter.helper import run
 
-    run()
+    run(sys.argv[1])
 
 
 if __name__ == "__main__":

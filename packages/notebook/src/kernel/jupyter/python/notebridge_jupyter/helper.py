@@ -24,14 +24,14 @@ _READY_AGAIN = 0.2
 _WAKE_AFTER = (0.03, 0.3)
 
 
-def run():
+def run(temporary):
     reader, writer = FrameReader(os.dup(0)), FrameWriter(os.dup(1))
     # Whatever prints here does not reach the host as a frame.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     # The interrupts are the kernel's.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    folder = make_folder()
+    folder = make_folder(temporary)
     helper = Helper(reader, writer, folder)
     try:
         helper.live()

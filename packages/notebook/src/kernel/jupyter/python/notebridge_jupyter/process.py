@@ -130,9 +130,9 @@ def no_ipykernel(python):
     return 'ipykernel is not installed for "{}". Install it: "{}" -m pip install ipykernel'.format(python, python)
 
 
-def make_folder():
-    """A folder that only this user can read, for sockets and files."""
-    return tempfile.mkdtemp(prefix="notebridge-kernel-")
+def make_folder(temporary):
+    """A folder that only this user can read, for sockets and files. The host says where: code of other kernels may write to some places."""
+    return tempfile.mkdtemp(prefix="notebridge-kernel-", dir=temporary)
 
 
 def make_connection(folder, language):
