@@ -147,7 +147,9 @@ describe('an environment outside', () => {
 describe('a Python outside, in a notebook outside,', () => {
   const writtenOf = (env: Record<string, string>) => {
     const found = { id: '/usr/bin/python3', displayName: 'Python', language: 'python', version: '', source: 'path' as const };
-    const inherited = Object.fromEntries(Object.entries({ HOME: 'O/home', PATH: '/usr/bin', ...env }).map(([name, text]) => [name, filled(text)]));
+    const inherited = Object.fromEntries(
+      Object.entries({ HOME: 'O/home', PATH: '/usr/bin', ...env }).map(([name, text]) => [name, filled(text)]),
+    );
     const asked = { folder: outside, sandbox: undefined, allowNet: [] };
     return beginningIn(asked, { ...found, launch: { python: '/usr/bin/python3' } }, inherited).written;
   };

@@ -40,7 +40,9 @@ describe('standard input', () => {
       writeFileSync(join(place, 'index.js'), `require('node:fs').writeFileSync(${JSON.stringify(mark)}, '')`);
     }
     const look = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'get_cells', arguments: {} } };
-    const input = [initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, look].map((message) => `${JSON.stringify(message)}\n`);
+    const input = [initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, look].map(
+      (message) => `${JSON.stringify(message)}\n`,
+    );
     const env = { HOME: home, NODE_PATH: join(home, 'named') };
     const { ending, stdout } = await runProgram(['stdio', '--notebook', 'local', '--standalone'], { input: input.join(''), env });
     expect({ ending, ids: idsIn(stdout), isLoaded: existsSync(mark) }).toEqual({ ending: 0, ids: [1, 2], isLoaded: false });
