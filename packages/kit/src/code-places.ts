@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { basename, delimiter, extname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findImportPlaces } from './import-places.js';
+import { findIpythonPlaces } from './ipython-places.js';
 import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, valuesOfOptions } from './program-words.js';
 import { expandVariables, interpretersOf, looseWordsOf, parseShellText } from './shell-words.js';
 
@@ -30,6 +31,9 @@ const mostDepth = 8;
 const codeVariables =
   /^(PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|EXECUTABLE)|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|ZDOTDIR|HOME|XDG_CONFIG_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
 
+/** Of those, what says which environment a shell is in, or belongs to tools: no kernel takes code by it as it starts. */
+const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|UV_.*|PIP_.*|GIT_.*|CARGO_.*|MAKEFILES|MAKEFLAGS|(NPM|npm)_.*)$/;
+
 const codeSuffix =
   /\.(py|pyw|pyc|pyz|pyd|pth|[cm]?[jt]sx?|(ba|z|k|fi|da|c)?sh|rb|pl|pm|php|phar|lua|tcl|r|jl|go|jar|class|wasm|so(\.[\d.]+)?|dylib|dll|exe|bat|cmd|ps1|node|env|toml|cfg|rc)$/i;
 
@@ -41,8 +45,15 @@ const codeSuffix =
  */
 export function findCodePlaces({ argv, cwd, ...rest }: CodeStart): string[] {
   const around = { ...rest, folders: [cwd], depth: 0 };
-  const places = [...new Set([...placesOfCommand(argv, around), ...variablesOf(rest.env, around)])];
+  const ofIpython = rest.env.IPYTHONDIR ? findIpythonPlaces(rest.env) : [];
+  const places = [...new Set([...placesOfCommand(argv, around), ...variablesOf(rest.env, around), ...ofIpython])];
   return [...places, ...places.filter(isPython).flatMap(findImportPlaces)];
+}
+
+/** As `findCodePlaces`, of what a kernel inherits, whatever its words are: variables that name code, and IPython's own folder. */
+export function findInheritedPlaces(env: Readonly<Record<string, string | undefined>>, cwd: string): string[] {
+  const inherited = Object.entries(toTexts(env)).filter(([name]) => codeVariables.test(name) && !shellVariables.test(name));
+  return [...variablesOf(Object.fromEntries(inherited), { env: {}, folders: [cwd], depth: 0 }), ...findIpythonPlaces(env)];
 }
 
 function placesOfCommand(argv: readonly string[], around: Surroundings): string[] {
@@ -101,7 +112,7 @@ function expand(text: string, env: Readonly<Record<string, string>>): string {
   return known.replace(/(^|[\s=:"'])~(?=\/)/g, (_, before: string) => before + home);
 }
 
-function toTexts(env: NodeJS.ProcessEnv): Record<string, string> {
+function toTexts(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])));
 }
 

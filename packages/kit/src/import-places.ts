@@ -7,11 +7,11 @@ import { readSmallFile } from './small-file.js';
 const maxBytes = 1024 * 1024;
 
 /**
- * The places from which a Python takes modules as it starts, besides its own folders: projects that were installed to be edited, by lines of
- * path files, by finders or by links. They are read as files: to ask the Python would run what is there.
+ * The places from which a Python takes modules as it starts: where packages are installed, which may be a link, and projects that were installed
+ * to be edited, by lines of path files, by finders or by links. They are read as files: to ask the Python would run what is there.
  */
 export function findImportPlaces(python: string): string[] {
-  return findSitePackages(python).flatMap(findNamedPlaces);
+  return findSitePackages(python).flatMap((folder) => [folder, ...findNamedPlaces(folder)]);
 }
 
 function findSitePackages(python: string): string[] {

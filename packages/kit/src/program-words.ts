@@ -3,7 +3,7 @@ import { basename, isAbsolute, sep } from 'node:path';
 
 /** Options, and words of a shell, whose value is code, a place that code is taken from, or settings that name some. */
 const codeOptions =
-  /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath)|cd|pushd|source)$/;
+  /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|ipython-dir|profile-dir|[A-Z]\w*\.(ipython_dir|location|(extra_)?config_files?|exec_files|file_to_run)|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath)|cd|pushd|source)$/;
 /** Code options whose value is the folder that later relative paths are taken from. */
 const folderOptions = /^(--(directory|cwd|chdir|app-dir)|-C|cd|pushd)$/;
 /** Each runs what is named to it, as a script or a package. */
@@ -91,7 +91,7 @@ export function runsOf([program = '', ...words]: readonly string[]): { started: 
 
 function valuesOf(words: readonly string[], options: RegExp): string[] {
   return words.flatMap((word, index) => {
-    const [, option = '', value = ''] = /^(--?[\w-]+)=(.*)$/s.exec(word) ?? /^(-[ICr])(.+)$/s.exec(word) ?? [];
+    const [, option = '', value = ''] = /^(--?[\w.-]+)=(.*)$/s.exec(word) ?? /^(-[ICr])(.+)$/s.exec(word) ?? [];
     return [...(options.test(word) ? [words[index + 1] ?? ''] : []), ...(options.test(option) ? [value] : [])].filter(Boolean);
   });
 }

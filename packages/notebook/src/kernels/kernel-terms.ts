@@ -1,5 +1,5 @@
 import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
-import { writtenFolderOf } from '../sandbox/written-folders.js';
+import { writtenFolderInherited, writtenFolderOf } from '../sandbox/written-folders.js';
 import type { CodeReach } from './allowed-reach.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import type { FindPyodideReach } from './pyodide-reach.js';
@@ -18,11 +18,18 @@ interface AskedReach {
   readonly allowNet: readonly string[];
 }
 
-/** A kernel takes modules from where it begins, before any cell runs: from a folder of code's it loads what code has put there. */
-export function beginningIn({ folder, sandbox, ...reach }: AskedReach & { folder: string }, found: FoundKernel): FoundKernel {
+/**
+ * A kernel takes modules from where it begins, and code and settings by what it inherits, before any cell runs: from a folder of code's it loads
+ * what code has put there. `inherited`: as it is handed on where nothing keeps it back.
+ */
+export function beginningIn(
+  { folder, sandbox, ...reach }: AskedReach & { folder: string },
+  found: FoundKernel,
+  inherited: NodeJS.ProcessEnv = process.env,
+): FoundKernel {
   // In a sandbox alone it is anyway.
   if (found.launch === undefined || found.written !== undefined || sandbox === 'require' || isConfined(reach)) return found;
-  const written = writtenFolderOf(folder);
+  const written = writtenFolderOf(folder) ?? writtenFolderInherited(inherited, folder);
   return written === undefined ? found : { ...found, written };
 }
 

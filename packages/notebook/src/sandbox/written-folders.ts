@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
-import { type CodeStart, findCodePlaces } from '@notebridge/kit/code-places';
+import { type CodeStart, findCodePlaces, findInheritedPlaces } from '@notebridge/kit/code-places';
 import { findWritten, folderIdentityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
 
 /** The folders that code in a sandbox was ever given to write to, until a person withdraws them. */
@@ -47,7 +47,16 @@ export function writtenFolderOf(path: string): string | undefined {
 /** As `writtenFolderOf`, of all that a start runs, as far as its words and variables name it. */
 export function writtenFolderOfStart(start: CodeStart): string | undefined {
   const programs = (start.env.PATH ?? '').split(delimiter).filter(Boolean);
-  for (const path of new Set([...findCodePlaces(start), ...programs])) {
+  return firstWritten([...findCodePlaces(start), ...programs]);
+}
+
+/** As `writtenFolderOf`, of what a kernel that starts there takes from the variables that it inherits, and from IPython's own folder. */
+export function writtenFolderInherited(env: Readonly<Record<string, string | undefined>>, cwd: string): string | undefined {
+  return firstWritten(findInheritedPlaces(env, cwd));
+}
+
+function firstWritten(paths: readonly string[]): string | undefined {
+  for (const path of new Set(paths)) {
     const folder = writtenFolderOf(path);
     if (folder !== undefined) return folder;
   }

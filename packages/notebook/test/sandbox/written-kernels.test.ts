@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { KernelFinder } from '../../src/kernels/kernel-finder.js';
+import { beginningIn } from '../../src/kernels/kernel-terms.js';
 import { recordWritten } from '../../src/sandbox/written-folders.js';
 
 let base: string;
@@ -26,6 +27,11 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 function put(path: string, text: string, mode = 0o644): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { mode });
+}
+
+function link(path: string, target: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(target, path);
 }
 
 /** `P`: the folder that was given, `O`: one outside. */
@@ -58,10 +64,14 @@ describe('a kernelspec outside', () => {
     ['PYTHONPATH', { argv: [python, ...launch], env: { PYTHONPATH: 'O/lib:P/pp' } }],
     ['PYTHONPATH with a variable', { argv: [python, ...launch], env: { PYTHONPATH: '$' + '{HERE}/pp', HERE: 'P' } }],
     ['IPYTHONDIR', { argv: [python, ...launch], env: { IPYTHONDIR: 'P/ipd' } }],
+    ['the option for the folder of IPython', { argv: [python, ...launch, '--ipython-dir=P/ipd'] }],
+    ['a trait of IPython', { argv: [python, ...launch, '--ProfileDir.location=P/ipd'] }],
+    ['IPYTHONDIR with a link in it', { argv: [python, ...launch], env: { IPYTHONDIR: 'O/ipd' } }],
     ['PATH', { argv: ['server', ...launch], env: { PATH: 'P/bin:/usr/bin' } }],
     ['LD_PRELOAD', { argv: [python, ...launch], env: { LD_PRELOAD: 'P/x.so' } }],
   ];
   test.each(starts)('that runs code there by %s counts as one of there', async (_, words) => {
+    link(join(outside, 'ipd/profile_default/startup/00.py'), join(given, 'k.py'));
     expect(await writtenOfSpec(words)).toBe(given);
   });
 
@@ -123,7 +133,51 @@ describe('an environment outside', () => {
     expect(await writtenOf({})).toEqual([given, given]);
   });
 
+  test('whose folder of packages is a link to there does, too', async () => {
+    link(join(outside, packages), join(given, 'packages'));
+    mkdirSync(join(given, 'packages'));
+    expect(await writtenOf({})).toEqual([given, given]);
+  });
+
   test('with projects of elsewhere alone does not', async () => {
     expect(await writtenOf({ 'proj.pth': '# P/src\nO/src\nimport os\n' })).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a Python outside, in a notebook outside,', () => {
+  const writtenOf = (env: Record<string, string>) => {
+    const found = { id: '/usr/bin/python3', displayName: 'Python', language: 'python', version: '', source: 'path' as const };
+    const inherited = Object.fromEntries(
+      Object.entries({ HOME: 'O/home', PATH: '/usr/bin', ...env }).map(([name, text]) => [name, filled(text)]),
+    );
+    const asked = { folder: outside, sandbox: undefined, allowNet: [] };
+    return beginningIn(asked, { ...found, launch: { python: '/usr/bin/python3' } }, inherited).written;
+  };
+
+  test.each([
+    ['PYTHONPATH', 'O/lib:P/pp'],
+    ['PYTHONPATH', 'link/pp'],
+    ['PYTHONSTARTUP', 'P/st.py'],
+    ['PYTHONUSERBASE', 'P/.local'],
+    ['IPYTHONDIR', 'P/ipd'],
+    ['HOME', 'P/home'],
+  ])('that inherits %s=%s counts as one of there', { tags: ['P-961'] }, (name, text) => {
+    expect(writtenOf({ [name]: text })).toBe(given);
+  });
+
+  test.each([
+    ['', 'ipd'],
+    ['profile_default', 'profile'],
+    ['profile_default/startup', 'startup'],
+    ['profile_default/startup/00.py', 'k.py'],
+    ['profile_default/ipython_kernel_config.py', 'k.py'],
+  ])('whose ~/.ipython/%s is a link to there does, too', { tags: ['P-961'] }, (place, target) => {
+    link(join(outside, 'home/.ipython', place), join(given, target));
+    expect(writtenOf({})).toBe(given);
+    expect(writtenOf({ IPYTHONDIR: 'O/other' })).toBeUndefined();
+  });
+
+  test('that has an activated environment of there, data, or nothing of there, does not', () => {
+    expect(writtenOf({ VIRTUAL_ENV: 'P/.venv', PATH: 'P/.venv/bin:/usr/bin', DATA: 'P/k.py', PYTHONPATH: 'O/lib' })).toBeUndefined();
   });
 });

@@ -166,6 +166,10 @@ it('holds no value of a name of a secret: texts, numbers and lists, and keeps wh
     passwords: ['three', { value: 'four' }],
     apiKey: 5,
     progressToken: 'six',
+    env: [
+      { name: 'DB_PASSWORD', value: 'seven' },
+      { name: 'MODE', value: 'eight' },
+    ],
     properties: { password: { type: 'string', description: 'of the database' } },
   };
   expect(redactMessage(said, redactor)).toEqual({
@@ -175,6 +179,10 @@ it('holds no value of a name of a secret: texts, numbers and lists, and keeps wh
     passwords: ['[redacted]', { value: 'four' }],
     apiKey: 5,
     progressToken: 'six',
+    env: [
+      { name: 'DB_PASSWORD', value: '[redacted]' },
+      { name: 'MODE', value: 'eight' },
+    ],
     properties: { password: { type: 'string', description: 'of the database' } },
   });
 });

@@ -13,10 +13,13 @@ export function redactMessage(value: unknown, redactor: DeeplyRedacting): unknow
   if (Array.isArray(value)) return value.map((item) => redactMessage(item, redactor));
   if (isNumber(value)) return redactNumber(value, (text) => redactor.redactDeeply(text));
   if (!isJsonObject(value)) return value;
+  const named = value.name ?? value.key;
+  // As lists of variables have them: a name, and its value beside it.
+  const isOfSecret = typeof named === 'string' && isSecretName(named, true);
   return redactMembers(
     value,
     (text) => redactText(text, redactor),
-    (member, name) => redactMember(member, name, redactor),
+    (member, name) => (isOfSecret && name === 'value' ? redactNamed(member, redactor) : redactMember(member, name, redactor)),
   );
 }
 

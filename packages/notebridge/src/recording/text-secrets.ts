@@ -17,11 +17,23 @@ const forms: readonly Form[] = [
   ],
   [/\b(Bearer|Basic|Token)( +)(?=[^\s"',;]{0,64}\d)[\w.~+/=-]{8,}/gi, `$1$2${redactedMark}`],
   [prefixedKeys, redactedMark],
-  // Members, as JSON and the languages of code write them, also inside a text.
+  // Members and settings with a text in quotes, as JSON and the languages of code write them, also inside a text.
   [
-    /(?<![\w.-])([\w.-]{1,80})(\\*["'])(\s{0,4}[:=]\s{0,4})(\\*["'])([^"'\\\r\n]{4,})/g,
-    (whole, name = '', quote = '', sign = '', opening = '') =>
-      isSecretName(name, isVariable(name)) ? `${name}${quote}${sign}${opening}${redactedMark}` : whole,
+    /(?<![\w.-])([\w.-]{1,80})((?:\\*["']\]?)?\s{0,4}[:=]\s{0,4}\\*["'])([^"'\\\r\n]{4,})/g,
+    (whole, name = '', sign = '') => (isSecretName(name, isVariable(name)) ? `${name}${sign}${redactedMark}` : whole),
+  ],
+  // The same in two members, as lists of variables have them.
+  [
+    /(?<=\b(?:name|key)\\{0,8}["']?\s{0,4}[:=]\s{0,4}\\{0,8}["'])([\w.-]{1,80})(\\*["']\s{0,8},\s{0,8}\\*["']?value\\*["']?\s{0,4}[:=]\s{0,4}\\*["'])([^"'\\\r\n]{4,})/g,
+    (whole, name = '', between = '') => (isSecretName(name, true) ? `${name}${between}${redactedMark}` : whole),
+  ],
+  // Flags of a command line.
+  [
+    /(?<![\w-])--?([A-Za-z][\w.-]{0,79})((?:\\*["'],)?[ \t]{1,4}\\*["']?)([^\s"'\\,-][^\s"'\\,]{3,})/g,
+    (whole, name = '', _between = '', value = '') => {
+      const isMeant = isSecretName(name, true) && !isPlainWord(value);
+      return isMeant ? whole.slice(0, -value.length) + redactedMark : whole;
+    },
   ],
   [
     /([?&#;])([\w.-]{1,80})=([^\s"'\\&;<>#]+)/g,

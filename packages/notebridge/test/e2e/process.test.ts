@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHome, Program, programFile, runProgram } from '../support/program.js';
@@ -26,6 +28,24 @@ describe('standard input', () => {
     const { ending, stdout, stderr } = await runProgram([], { input });
     expect({ ending, stderr }).toEqual({ ending: 0, stderr: '' });
     expect(idsIn(stdout).sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 501 }, (_, index) => index + 1));
+  });
+
+  it('an optional part of a package is not loaded from where NODE_PATH, or the home folder, leads', { tags: ['P-962'] }, async () => {
+    const home = mkdtempSync(join(tmpdir(), 'notebridge-node-path-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    const mark = join(home, 'mark');
+    const places = ['named', '.node_modules'].flatMap((folder) => ['bufferutil', 'utf-8-validate'].map((name) => join(home, folder, name)));
+    for (const place of places) {
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, 'index.js'), `require('node:fs').writeFileSync(${JSON.stringify(mark)}, '')`);
+    }
+    const look = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'get_cells', arguments: {} } };
+    const input = [initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, look].map(
+      (message) => `${JSON.stringify(message)}\n`,
+    );
+    const env = { HOME: home, NODE_PATH: join(home, 'named') };
+    const { ending, stdout } = await runProgram(['stdio', '--notebook', 'local', '--standalone'], { input: input.join(''), env });
+    expect({ ending, ids: idsIn(stdout), isLoaded: existsSync(mark) }).toEqual({ ending: 0, ids: [1, 2], isLoaded: false });
   });
 
   it('may lack the last line break, and may be empty', { tags: ['deep'] }, async () => {

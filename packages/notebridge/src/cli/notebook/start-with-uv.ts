@@ -6,10 +6,10 @@ import { isHeldElsewhere } from '../../assembly/notebooks/open-joined.js';
 import { runInOurPlace } from '../../processes/foreground-program.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
-import { writtenBy } from '../../processes/written-rule.js';
 import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { ownProgramFile } from '../own-command.js';
 import { withoutControls } from '../terminal-logger.js';
+import { uvSettings } from './uv-settings.js';
 
 /**
  * Where `auto` would take Pyodide because the environment of the folder lacks ipykernel, and uv is here: asks the person, and with a
@@ -19,10 +19,9 @@ import { withoutControls } from '../terminal-logger.js';
 export async function startWithUv(file: string | undefined, words = process.argv.slice(2)): Promise<number | undefined> {
   const environment = hasUv() ? await findEnvironment(file) : undefined;
   if (environment === undefined || !(await isYes(questionOf(environment)))) return undefined;
-  // Its settings may name packages to install: none are read from a folder that code could write to.
-  const config = writtenBy(process.cwd()) === undefined ? [] : ['--no-config'];
-  const args = ['run', '--no-project', ...config, '--with', 'ipykernel', process.execPath, ownProgramFile(), ...words];
-  return runInOurPlace({ command: 'uv', args, env: { ...process.env, VIRTUAL_ENV: environment } });
+  const { options, env } = uvSettings(process.env, process.cwd());
+  const args = ['run', '--no-project', ...options, '--with', 'ipykernel', process.execPath, ownProgramFile(), ...words];
+  return runInOurPlace({ command: 'uv', args, env: { ...env, VIRTUAL_ENV: environment } });
 }
 
 /** Looked for first: to look at the kernels takes longer. */
