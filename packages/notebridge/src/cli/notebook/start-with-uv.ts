@@ -21,8 +21,8 @@ export async function startWithUv(file: string | undefined, words = process.argv
   if (environment === undefined || !(await isYes(questionOf(environment)))) return undefined;
   // Its settings may name packages to install: none are read from a folder that code could write to.
   const config = writtenBy(process.cwd()) === undefined ? [] : ['--no-config'];
-  const args = ['run', '--no-project', ...config, '--with', 'ipykernel', process.execPath, ownProgramFile(), ...words];
-  return runInOurPlace({ command: 'uv', args, env: { ...process.env, VIRTUAL_ENV: environment } });
+  const args = ['run', '--no-project', ...config, '--with', 'ipykernel', process.execPath, ownProgramFile()];
+  return runInOurPlace({ command: 'uv', args, wordsForUs: words, env: { VIRTUAL_ENV: environment }, inherited: process.env });
 }
 
 /** Looked for first: to look at the kernels takes longer. */
