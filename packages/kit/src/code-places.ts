@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { findImportPlaces } from './import-places.js';
 import { findIpythonPlaces } from './ipython-places.js';
 import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, valuesOfOptions } from './program-words.js';
-import { expandVariables, interpretersOf, looseWordsOf, parseShellText } from './shell-words.js';
+import { expandVariables, interpretersOf, looseWordsOf, parseShellText, type Variables } from './shell-words.js';
+import { readSmallFile } from './small-file.js';
 
 /** A command line, and what surrounds it. */
 export interface CodeStart {
@@ -17,7 +18,8 @@ export interface CodeStart {
   findProgram?: ((name: string) => string | undefined) | undefined;
 }
 
-interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd'> {
+interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env'> {
+  lookUp: Variables;
   /** Where it may be when it takes a relative path. */
   folders: readonly string[];
   /** Commands within commands, and interpreters of scripts, that were followed. */
@@ -26,6 +28,9 @@ interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd'> {
 
 /** More than anybody writes. */
 const mostDepth = 8;
+const mostModules = 16;
+const mostModuleFolders = 256;
+const mostModuleParts = 8;
 
 /** Each of these names code for some interpreter or linker, or a folder from which it takes code or settings. */
 const codeVariables =
@@ -39,64 +44,98 @@ const codeSuffix =
 
 /**
  * The paths of what a start runs, as far as its words and variables name it: programs and the interpreters of scripts, modules, what options
- * take code from, where a Python takes modules from. Whether something is there now decides nothing that code in one of these places could
+ * take code from, what the words of a shell script are, where a Python takes modules from. Whether something is there now decides nothing that code in one of these places could
  * change: what an interpreter, a wrapper or an option takes as code is code by whatever name, and so is the suffix of a script, wherever it is
  * named. Other words are data, but for a file that is there and may be run, or has no suffix.
  */
-export function findCodePlaces({ argv, cwd, ...rest }: CodeStart): string[] {
-  const around = { ...rest, folders: [cwd], depth: 0 };
-  const ofIpython = rest.env.IPYTHONDIR ? findIpythonPlaces(rest.env) : [];
-  const places = [...new Set([...placesOfCommand(argv, around), ...variablesOf(rest.env, around), ...ofIpython])];
-  return [...places, ...places.filter(isPython).flatMap(findImportPlaces)];
+export function findCodePlaces({ argv, env, cwd, findProgram }: CodeStart): string[] {
+  const around = { lookUp: variablesIn(env), findProgram, folders: [cwd], depth: 0 };
+  const ofIpython = env.IPYTHONDIR ? findIpythonPlaces(env) : [];
+  const places = [...new Set([...placesOfCommand(argv, around), ...placesOfVariables(env, around), ...ofIpython])];
+  const ofPython = { HOME: process.env.HOME, PYTHONUSERBASE: process.env.PYTHONUSERBASE, ...env };
+  return [...places, ...places.filter(isPython).flatMap((python) => findImportPlaces(python, ofPython))];
 }
 
 /** As `findCodePlaces`, of what a kernel inherits, whatever its words are: variables that name code, and IPython's own folder. */
 export function findInheritedPlaces(env: Readonly<Record<string, string | undefined>>, cwd: string): string[] {
   const inherited = Object.entries(toTexts(env)).filter(([name]) => codeVariables.test(name) && !shellVariables.test(name));
-  return [...variablesOf(Object.fromEntries(inherited), { env: {}, folders: [cwd], depth: 0 }), ...findIpythonPlaces(env)];
+  const around = { lookUp: variablesIn({}), folders: [cwd], depth: 0 };
+  return [...placesOfVariables(Object.fromEntries(inherited), around), ...findIpythonPlaces(env)];
 }
 
 function placesOfCommand(argv: readonly string[], around: Surroundings): string[] {
   if (around.depth > mostDepth) return [];
-  const words = argv.map((word) => expand(word, around.env));
+  const words = expand(argv, around.lookUp);
   const loose = words.flatMap((word) => (/[\s;|&()<>'"`]/.test(word) ? looseWordsOf(word) : [word]));
   const inside = { ...around, folders: foldersIn(loose, around.folders), depth: around.depth + 1 };
   const { started, read } = runsOf(words);
   const programs = [words[0] ?? '', ...started].flatMap((word) => programsNamed(word, inside));
-  const ofInterpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? runsOf(loose.slice(index)).read : []));
+  const interpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? [index] : []));
   const ofOptions = [...valuesOfOptions(words), ...valuesOfOptions(loose)].flatMap((value) => [
     value,
     ...value.split(delimiter),
     ...looseWordsOf(value),
   ]);
-  const code = [...started, ...read, ...ofInterpreters, ...ofOptions].flatMap((word) => pathsNamed(word, inside.folders));
+  const code = [...started, ...read, ...runsOf(loose, interpreters).read, ...ofOptions].flatMap((word) => pathsNamed(word, inside.folders));
   const files = [...words, ...loose].flatMap(partsOf).flatMap((word) => toPaths(word, inside.folders));
+  const own = assignmentsIn(words);
+  const set = { ...inside, lookUp: variablesIn(own, inside.lookUp) };
   return [
     ...programs,
     // Node adds the suffix itself.
     ...code.flatMap((path) => [path, `${path}.js`]),
     ...files.filter(isCodeFile),
-    ...modulesOf(modulesIn(loose), inside),
-    ...variablesOf(assignmentsIn(words), inside, true),
-    ...words.flatMap((_, index) => (isTextOption(words[index - 1] ?? '') ? placesOfText(words, index, inside) : [])),
-    ...programs.flatMap(interpretersOf).flatMap((command) => placesOfCommand(command, inside)),
+    ...modulesOf(modulesIn(loose), set),
+    ...placesOfVariables(own, inside, true),
+    ...placesOfTexts(words, set),
+    ...(words.some(isShell) ? read.flatMap((script) => placesOfScripts(script, words, set)) : []),
+    ...programs.flatMap((program, index) => {
+      const after = index === 0 ? [program, ...words.slice(1)] : [program];
+      return interpretersOf(program).flatMap((command) => placesOfCommand([...command, ...after], set));
+    }),
   ];
 }
 
-/** The places that one word names which is itself code, or a command line. */
-function placesOfText(words: readonly string[], index: number, around: Surroundings): string[] {
-  const text = words[index] ?? '';
-  const interpreter = words.slice(0, index).findLast((word) => programKindOf(word) === 'interpreter');
-  if (interpreter !== undefined && !isShell(interpreter)) {
-    const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)/g)].flatMap(([, names = '']) =>
-      names.split(/\s*,\s*/),
-    );
-    return [...looseWordsOf(text).flatMap((word) => pathsNamed(word, around.folders)), ...modulesOf(imported, around)];
-  }
-  const env = { PWD: around.folders[0] ?? '', ...around.env };
-  const { commands, variables } = parseShellText(text, env, words.slice(index + 1));
-  const inside = { ...around, env: { ...env, ...variables }, folders: foldersIn(commands.flat(), around.folders) };
-  return [...variablesOf(variables, inside, true), ...commands.flatMap((command) => placesOfCommand(command, inside))];
+/** The places that words name which are themselves code, or a command line. */
+function placesOfTexts(words: readonly string[], around: Surroundings): string[] {
+  let interpreter: string | undefined;
+  return words.flatMap((word, index) => {
+    const isText = isTextOption(words[index - 1] ?? '');
+    const places = !isText
+      ? []
+      : interpreter !== undefined && !isShell(interpreter)
+        ? placesOfCode(word, around)
+        : placesOfShell(word, words, index + 1, around);
+    if (programKindOf(word) === 'interpreter') interpreter = word;
+    return places;
+  });
+}
+
+function placesOfCode(text: string, around: Surroundings): string[] {
+  const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)/g)].flatMap(([, names = '']) =>
+    names.split(/\s*,\s*/),
+  );
+  return [...looseWordsOf(text).flatMap((word) => pathsNamed(word, around.folders)), ...modulesOf(imported, around)];
+}
+
+/** A script of a shell is a command line in a file. One that is longer than anybody writes by hand is not read. */
+function placesOfScripts(script: string, words: readonly string[], around: Surroundings): string[] {
+  if (around.depth > mostDepth) return [];
+  return pathsNamed(script, around.folders).flatMap((path) => {
+    const text = readSmallFile(path);
+    return text === undefined || text.includes('\0')
+      ? []
+      : placesOfShell(text.replace(/^\s*#.*$/gm, ''), words, words.indexOf(script), around);
+  });
+}
+
+/** `first`: where in the words the parameters begin, with `$0`. */
+function placesOfShell(text: string, words: readonly string[], first: number, around: Surroundings): string[] {
+  const parameterOf = (which: string) => (/\d/.test(which) ? (words[first + Number(which)] ?? '') : words.slice(first + 1).join(' '));
+  const lookUp = variablesIn({ PWD: around.folders[0] ?? '' }, around.lookUp);
+  const { commands, variables } = parseShellText(text, lookUp, parameterOf);
+  const inside = { ...around, lookUp: variablesIn(variables, lookUp), folders: foldersIn(commands.flat(), around.folders) };
+  return [...placesOfVariables(variables, inside, true), ...commands.flatMap((command) => placesOfCommand(command, inside))];
 }
 
 function programsNamed(word: string, { folders, findProgram }: Surroundings): string[] {
@@ -106,14 +145,23 @@ function programsNamed(word: string, { folders, findProgram }: Surroundings): st
 }
 
 /** As a shell does, and Jupyter for what a kernelspec says. */
-function expand(text: string, env: Readonly<Record<string, string>>): string {
-  const home = env.HOME ?? homedir();
-  const known = expandVariables(text, { ...toTexts(process.env), HOME: home, ...env });
-  return known.replace(/(^|[\s=:"'])~(?=\/)/g, (_, before: string) => before + home);
+function expand(words: readonly string[], lookUp: Variables): string[] {
+  const home = lookUp('HOME') ?? '';
+  return expandVariables(words, lookUp).map((word) => word.replace(/(^|[\s=:"'])~(?=\/)/g, (_, before: string) => before + home));
 }
 
 function toTexts(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])));
+}
+
+/** Those of `env`, and what else is known. */
+function variablesIn(env: Readonly<Record<string, string>>, known: Variables = ownVariables): Variables {
+  return (name) => (Object.hasOwn(env, name) ? env[name] : known(name));
+}
+
+/** No program gets our own `PYTHONPATH` without that its start says so. */
+function ownVariables(name: string): string | undefined {
+  return name === 'PYTHONPATH' ? undefined : (process.env[name] ?? (name === 'HOME' ? homedir() : undefined));
 }
 
 /** A word, and what stands in it behind `=`, `:` or a short option. */
@@ -129,16 +177,12 @@ function modulesIn(words: readonly string[]): string[] {
   return [...named, ...words.filter((word) => /^\w+(\.\w+)*:\w+$/.test(word))].map((word) => word.replace(/:.*$/, ''));
 }
 
-function modulesOf(modules: readonly string[], { folders, env }: Surroundings): string[] {
-  const all = [
-    ...folders,
-    ...(env.PYTHONPATH ?? '')
-      .split(delimiter)
-      .filter(Boolean)
-      .flatMap((entry) => toPaths(entry, folders)),
-  ];
-  const paths = modules.flatMap((module) => {
-    const parts = module.split('.').filter(Boolean);
+function modulesOf(modules: readonly string[], { folders, lookUp }: Surroundings): string[] {
+  if (modules.length === 0) return [];
+  const named = (lookUp('PYTHONPATH') ?? '').split(delimiter).filter(Boolean);
+  const all = [...folders, ...named.slice(0, mostModuleFolders).flatMap((entry) => toPaths(entry, folders))];
+  const paths = modules.slice(0, mostModules).flatMap((module) => {
+    const parts = module.split('.').filter(Boolean).slice(0, mostModuleParts);
     return parts.map((_, index) => join(...parts.slice(0, index + 1)));
   });
   return all.flatMap((folder) => paths.flatMap((path) => [`${folder}${sep}${path}`, `${folder}${sep}${path}.py`]));
@@ -150,9 +194,10 @@ function assignmentsIn(words: readonly string[]): Record<string, string> {
 }
 
 /** `isOwn`: set by the command itself, so that nobody has taken such folders out of its `PATH`. */
-function variablesOf(env: Readonly<Record<string, string>>, around: Surroundings, isOwn = false): string[] {
-  return Object.entries(env).flatMap(([name, text]) => {
-    const value = expand(text, around.env);
+function placesOfVariables(env: Readonly<Record<string, string>>, around: Surroundings, isOwn = false): string[] {
+  const names = Object.keys(env);
+  return expand(Object.values(env), around.lookUp).flatMap((value, index) => {
+    const name = names[index] ?? '';
     const words = looseWordsOf(value);
     const parts = [value, ...value.split(delimiter), ...words.flatMap(partsOf), ...valuesOfOptions(words)].filter(Boolean);
     const isList = /(PATH|LIB)$/.test(name);

@@ -18,11 +18,17 @@ export interface KnownFolder {
  * by where it would be. A path alone is a folder of which nothing else is known.
  */
 export function findWritten(path: string, folders: readonly (string | KnownFolder)[]): string | undefined {
-  if (folders.length === 0) return undefined;
+  return createWrittenFinder(folders)(path);
+}
+
+/** As `findWritten`, for many paths of one moment: what they have in common is looked at once. */
+export function createWrittenFinder(folders: readonly (string | KnownFolder)[]): (path: string) => string | undefined {
+  if (folders.length === 0) return () => undefined;
   const origins = createOrigins();
   const known = folders.map((folder) => toKnown(folder, origins));
   const hasIdentities = known.some(({ identity }) => identity !== undefined);
-  for (const place of placesOnTheWay(path)) {
+  const seen = new Map<string, Step>();
+  const lookAt = (place: string): Step => {
     const from = origins(place);
     const identity = hasIdentities ? folderIdentityOf(place) : undefined;
     const found = known.find(
@@ -31,9 +37,21 @@ export function findWritten(path: string, folders: readonly (string | KnownFolde
         from.some((one) => each.from.some((other) => isWithin(one, other))) ||
         (identity !== undefined && identity === each.identity),
     );
-    if (found) return found.path;
-  }
-  return undefined;
+    return { written: found?.path, target: readLink(place) };
+  };
+  return (path) =>
+    findOnTheWay(path, (place) => {
+      const step = seen.get(place) ?? lookAt(place);
+      seen.set(place, step);
+      return step;
+    });
+}
+
+interface Step {
+  /** The folder that it is in. */
+  readonly written: string | undefined;
+  /** What it leads to, if it is a link. */
+  readonly target: string | undefined;
 }
 
 /** The mark of a folder that stays when it is renamed or moved within its disk. Undefined: there is no folder. */
@@ -73,27 +91,28 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** The entries that are looked at when the system follows a path: each of its parts, and those of the links among them. */
-function* placesOnTheWay(path: string): Generator<string> {
+/** Looks at the entries that the system takes when it follows a path: each of its parts, and those of the links among them. */
+function findOnTheWay(path: string, lookAt: (place: string) => Step): string | undefined {
   const whole = parse(path).root === '' ? join(process.cwd(), path) : path;
   let { root: here } = parse(whole);
-  let steps = whole.slice(here.length).split(sep);
+  // The next step comes last.
+  const steps = whole.slice(here.length).split(sep).reverse();
   for (let links = 0; steps.length > 0; ) {
-    const [step = '', ...rest] = steps;
-    steps = rest;
+    const step = steps.pop() ?? '';
     if (step === '' || step === '.') continue;
     // Links on the way are followed by now, so what is above is what the system takes.
     const place = step === '..' ? dirname(here) : join(here, step);
-    yield place;
-    const target = readLink(place);
+    const { written, target } = lookAt(place);
+    if (written !== undefined) return written;
     if (target === undefined || ++links > mostLinks) {
       here = place;
       continue;
     }
     const { root } = parse(target);
     if (root !== '') here = root;
-    steps = [...target.slice(root.length).split(sep), ...steps];
+    steps.push(...target.slice(root.length).split(sep).reverse());
   }
+  return undefined;
 }
 
 function readLink(path: string): string | undefined {

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { readSmallFile } from './small-file.js';
 
 /** A path file, or one that names many modules of a project. */
@@ -8,21 +8,27 @@ const maxBytes = 1024 * 1024;
 
 /**
  * The places from which a Python takes modules as it starts: where packages are installed, which may be a link, and projects that were installed
- * to be edited, by lines of path files, by finders or by links. They are read as files: to ask the Python would run what is there.
+ * to be edited, by lines of path files, by finders or by links. They are read as files: to ask the Python would run what is there. `env`: what it
+ * is started with.
  */
-export function findImportPlaces(python: string): string[] {
-  return findSitePackages(python).flatMap((folder) => [folder, ...findNamedPlaces(folder)]);
+export function findImportPlaces(python: string, env: NodeJS.ProcessEnv = process.env): string[] {
+  return findSitePackages(python, env).flatMap((folder) => [folder, ...findNamedPlaces(folder)]);
 }
 
-function findSitePackages(python: string): string[] {
+function findSitePackages(python: string, { HOME, PYTHONHOME, PYTHONUSERBASE }: NodeJS.ProcessEnv): string[] {
   const prefix = dirname(dirname(python));
   const config = readSmallFile(join(prefix, 'pyvenv.cfg'));
   const settingOf = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*(.*?)\\s*$`, 'im').exec(config ?? '')?.[1];
   const home = settingOf('home');
   const real = realPrefixOf(python);
   // Some environments see those of the Python that they were made of, and its user's; to ask each which costs more than to look.
-  const prefixes = [prefix, ...(home === undefined ? [] : [dirname(home)]), ...(real === undefined ? [] : [real])];
-  const all = [...prefixes, ...(prefixes.includes('/usr') ? ['/usr/local'] : []), process.env.PYTHONUSERBASE || join(homedir(), '.local')];
+  const prefixes = [
+    prefix,
+    ...(PYTHONHOME ? PYTHONHOME.split(delimiter) : []),
+    ...(home === undefined ? [] : [dirname(home)]),
+    ...(real === undefined ? [] : [real]),
+  ];
+  const all = [...prefixes, ...(prefixes.includes('/usr') ? ['/usr/local'] : []), PYTHONUSERBASE || join(HOME || homedir(), '.local')];
   const seen = settingOf('include-system-site-packages')?.toLowerCase() === 'false' ? [prefix] : all;
   const libraries = [...new Set(seen)].flatMap((each) =>
     entriesOf(join(each, 'lib'))

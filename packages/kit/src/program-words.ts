@@ -67,26 +67,40 @@ export function valuesOfOptions(words: readonly string[]): string[] {
   return valuesOf(words, codeOptions);
 }
 
+/** More of them than anybody writes would be too many ways to combine. */
+const mostSteps = 4;
+const mostFolders = 64;
+
 /** `folders`, and those to which the words go from there. */
 export function foldersIn(words: readonly string[], folders: readonly string[]): string[] {
   const found = new Set(folders);
-  // More of them than anybody writes would be too many ways to combine.
-  for (const step of valuesOf(words, folderOptions).slice(0, 4))
-    for (const folder of [...found]) found.add(isAbsolute(step) ? step : `${folder}${sep}${step}`);
+  for (const step of valuesOf(words, folderOptions).slice(0, mostSteps))
+    for (const folder of [...found]) if (found.size < mostFolders) found.add(isAbsolute(step) ? step : `${folder}${sep}${step}`);
   return [...found];
 }
 
 /**
  * Which words of a command line it may run besides its program: `started` as programs, by wrappers; `read` by interpreters and tools, as
- * scripts or settings. A wrapper may start another one, or an interpreter.
+ * scripts or settings. A wrapper may start another one, or an interpreter. `programs`: where in the words the programs stand.
  */
-export function runsOf([program = '', ...words]: readonly string[]): { started: string[]; read: string[] } {
-  const kind = programKindOf(program);
-  const head = headOf(program, words);
-  if (kind === 'tool') return { started: [], read: head };
-  const inner = head.flatMap((word) => (programKindOf(word) === undefined ? [] : [runsOf(words.slice(words.indexOf(word)))]));
-  const [started, read] = kind === 'wrapper' ? [head, []] : [[], head];
-  return { started: [...started, ...inner.flatMap((each) => each.started)], read: [...read, ...inner.flatMap((each) => each.read)] };
+export function runsOf(words: readonly string[], programs: readonly number[] = [0]): { started: string[]; read: string[] } {
+  const [started, read, seen] = [new Set<string>(), new Set<string>(), new Set<number>()];
+  const waiting = [...programs].reverse();
+  let firstTool = words.length;
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    const kind = seen.has(at) ? undefined : programKindOf(words[at] ?? '');
+    seen.add(at);
+    if (kind === 'tool') firstTool = Math.min(firstTool, at);
+    if (kind !== 'interpreter' && kind !== 'wrapper') continue;
+    for (const index of headOf(words, at, kind)) {
+      (kind === 'wrapper' ? started : read).add(words[index] ?? '');
+      if (programKindOf(words[index] ?? '') !== undefined) waiting.push(index);
+    }
+  }
+  // A tool takes all that follows, which has what a later one takes.
+  for (const word of words.slice(firstTool + 1))
+    for (const value of [word, ...(/^-[^=]*=(.+)$|^-\w(.+)$/s.exec(word)?.slice(1).filter(Boolean) ?? [])]) read.add(value);
+  return { started: [...started], read: [...read] };
 }
 
 function valuesOf(words: readonly string[], options: RegExp): string[] {
@@ -96,17 +110,14 @@ function valuesOf(words: readonly string[], options: RegExp): string[] {
   });
 }
 
-/**
- * Which of the words that follow a program may be what it runs: for an interpreter and a wrapper those up to the first that is no option and
- * no value of one, for a tool all.
- */
-function headOf(program: string, words: readonly string[]): string[] {
-  const kind = programKindOf(program);
-  if (kind === undefined) return [];
-  if (kind === 'tool') return words.flatMap((word) => [word, ...(/^-[^=]*=(.+)$|^-\w(.+)$/s.exec(word)?.slice(1).filter(Boolean) ?? [])]);
-  const head: string[] = [];
-  let operands = operandsOf(basename(program)) ?? 0;
-  for (let index = 0; index < words.length; index++) {
+/** More options than anybody writes before a script. */
+const mostHead = 128;
+
+/** Where the words stand that a program may run: those up to the first that is no option and no value of one. */
+function headOf(words: readonly string[], program: number, kind: 'interpreter' | 'wrapper'): number[] {
+  const head: number[] = [];
+  let operands = operandsOf(basename(words[program] ?? '')) ?? 0;
+  for (let index = program + 1; index < words.length && head.length < mostHead; index++) {
     const word = words[index] ?? '';
     if (kind === 'interpreter' && lastOptions.test(word)) return head;
     if ((kind === 'interpreter' && (verbs.test(word) || flags.test(word))) || (word.startsWith('-') && word.includes('='))) continue;
@@ -115,14 +126,14 @@ function headOf(program: string, words: readonly string[]): string[] {
       continue;
     }
     if (!word.startsWith('-')) {
-      head.push(word);
+      head.push(index);
       if (operands-- <= 0) return head;
       continue;
     }
     // It may have a value, and the script or the package comes after that.
     const value = words[++index] ?? '';
     if (value.startsWith('-')) index--;
-    else head.push(value);
+    else head.push(index);
     if (kind === 'wrapper' && programKindOf(value) !== undefined) return head;
   }
   return head;

@@ -12,14 +12,20 @@ const assignment = /^(\w+)=(.*)$/s;
 /** Words before the program of a command. */
 const beforeProgram = /^(exec|command|builtin|eval|time|then|do|else|elif|if|while|until|!|\{|export|local|readonly)$/;
 
-/** `parameters`: what `$0`, `$1` and so on, `$@` stand for. */
-export function parseShellText(text: string, env: Readonly<Record<string, string>>, parameters: readonly string[] = []): ShellText {
-  const filled = text.replace(/\$\{?(\d|[@*])\}?/g, (_, which: string) =>
-    /\d/.test(which) ? (parameters[Number(which)] ?? '') : parameters.slice(1).join(' '),
-  );
+/** What a variable of a shell stands for; undefined: it is not known. */
+export type Variables = (name: string) => string | undefined;
+
+/** More than any system takes for one program: what is longer stays as it is written. */
+const mostExpanded = 1024 * 1024;
+
+/** `parameterOf`: what `$0`, `$1` and so on, and `$@` stand for. */
+export function parseShellText(text: string, lookUp: Variables, parameterOf: (which: string) => string = () => ''): ShellText {
+  const room = { characters: mostExpanded };
+  const filled = replaceWithin(room, text, /\$\{?(\d|[@*])\}?/g, ([, which = '']) => parameterOf(which));
   const variables: Record<string, string> = {};
+  const known: Variables = (name) => (Object.hasOwn(variables, name) ? variables[name] : lookUp(name));
   const commands = lex(filled).map((words) => {
-    const expanded = words.map((word) => expandVariables(word, { ...env, ...variables }));
+    const expanded = words.map((word) => expandWord(room, word, known));
     const first = expanded.findIndex((word) => !beforeProgram.test(word) && !assignment.test(word));
     for (const word of first === -1 ? expanded : expanded.slice(0, first)) {
       const [, name = '', value = ''] = assignment.exec(word) ?? [];
@@ -32,10 +38,25 @@ export function parseShellText(text: string, env: Readonly<Record<string, string
 }
 
 /** `$NAME` and `${NAME}`; what is not known stays. */
-export function expandVariables(text: string, env: Readonly<Record<string, string>>): string {
-  return text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (whole, one?: string, other?: string) => {
-    const name = one ?? other ?? '';
-    return Object.hasOwn(env, name) ? (env[name] ?? '') : whole;
+export function expandVariables(words: readonly string[], lookUp: Variables): string[] {
+  const room = { characters: mostExpanded };
+  return words.map((word) => expandWord(room, word, lookUp));
+}
+
+interface Room {
+  characters: number;
+}
+
+function expandWord(room: Room, word: string, lookUp: Variables): string {
+  return replaceWithin(room, word, /\$(?:\{(\w+)\}|(\w+))/g, ([whole, one, other]) => lookUp(one ?? other ?? '') ?? whole ?? '');
+}
+
+function replaceWithin(room: Room, text: string, pattern: RegExp, toValue: (match: readonly (string | undefined)[]) => string): string {
+  return text.replace(pattern, (whole: string, ...groups: (string | undefined)[]) => {
+    if (room.characters <= 0) return whole;
+    const value = toValue([whole, ...groups]);
+    room.characters -= value.length;
+    return value;
   });
 }
 
@@ -43,7 +64,7 @@ export function expandVariables(text: string, env: Readonly<Record<string, strin
 export function interpretersOf(path: string): string[][] {
   const [first = '', second = ''] = (readHead(path, 1024) ?? '').split('\n');
   if (!first.startsWith('#!')) return [];
-  const { commands } = parseShellText(second.startsWith("'''exec'") ? second : '', {});
+  const { commands } = parseShellText(second.startsWith("'''exec'") ? second : '', () => undefined);
   return [first.slice(2).trim().split(/\s+/), ...commands.map((command) => [...command])];
 }
 

@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { parse } from 'node:path';
 import type { Environment } from './environment.js';
-import { withPathOutside } from './written-rule.js';
+import { startOutside } from './start-outside.js';
 
 /**
  * The commands of a `BROWSER` variable as argument lists, with the URL in place: a list separated by colons, each with `%s` for
@@ -17,13 +18,13 @@ export function parseBrowserVariable(variable: string, url: string): string[][] 
 /** How a launcher ended within the time that it was watched. `running` is good: many browsers stay in the foreground. */
 export type LaunchOutcome = { kind: 'running' } | { kind: 'ended' } | { kind: 'failed'; why: string };
 
-/** Starts a program that may outlive us: its own group, no pipes, nothing that keeps us alive. */
+/**
+ * Starts a program that may outlive us: its own group, no pipes, nothing that keeps us alive. It begins in the root folder, so that it takes
+ * nothing from where we were started. Throws as `startOutside`.
+ */
 export function launchDetached([command = '', ...args]: readonly string[], env: Environment): ChildProcess {
-  const child = spawn(command, args, {
-    detached: true,
-    stdio: 'ignore',
-    env: withPathOutside(env),
-  });
+  const cwd = parse(process.cwd()).root;
+  const child = startOutside({ command, args, cwd, env: {}, inherited: env }, { detached: true, stdio: 'ignore' });
   child.unref();
   return child;
 }

@@ -2,7 +2,7 @@
 // @module-tag P-626
 
 /** A browser, and what xdg-open starts in turn, are programs that run outside of the sandbox. */
-import { chmod, mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ it('BROWSER starts nothing of a folder that code could write to: not by a path, 
     expect(await openBrowser('https://example.com/', { env, timeoutMs: slowestMs }), BROWSER).toEqual({ opened: true, by: 'browser' });
   }
   const refused = await openBrowser('https://example.com/', { env: { BROWSER: written, PATH: '/usr/bin' } });
-  expect(refused).toMatchObject({ opened: false, hint: expect.stringContaining(`it lies in "${given}"`) });
+  expect(refused).toMatchObject({ opened: false, hint: expect.stringContaining(`code in a sandbox may write to "${given}"`) });
   expect(await readdir(marks)).toEqual(['own-browser']);
 });
 
@@ -55,6 +55,20 @@ it('xdg-open is not found there, and finds nothing there itself', async () => {
   const options = { env, surroundings: screen, timeoutMs: slowestMs };
   expect(await openBrowser('https://example.com/', options)).toEqual({ opened: true, by: 'xdg-open' });
   expect(await readdir(marks)).toEqual(['grep']);
+});
+
+it('a link outside that leads there is not followed, whoever names it', async () => {
+  for (const name of ['xdg-open', 'named']) {
+    const written = await program('given', name);
+    await mkdir(join(base, 'own'), { recursive: true });
+    await symlink(written, join(base, 'own', name));
+  }
+  const env = { PATH: [join(base, 'own'), '/usr/bin', '/bin'].join(delimiter) };
+  for (const more of [{}, { BROWSER: 'named' }]) {
+    const refused = await openBrowser('https://example.com/', { env: { ...env, ...more }, surroundings: screen, timeoutMs: slowestMs });
+    expect(refused).toMatchObject({ opened: false, hint: expect.stringContaining(`code in a sandbox may write to "${given}"`) });
+  }
+  expect(await readdir(marks)).toEqual([]);
 });
 
 it('a system without xdg-open is one without a browser', async () => {

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { basename } from 'node:path';
+import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
-import { launchDetached, parseBrowserVariable, watchLaunch } from './browser-command.js';
+import { type LaunchOutcome, launchDetached, parseBrowserVariable, watchLaunch } from './browser-command.js';
 import { describeEnvironment, type Environment, type Surroundings } from './environment.js';
-import { adviceOnWritten, writtenBy } from './written-rule.js';
 
 /** What came of opening a browser. `hint` is for the person: why not, and what to do; it never contains the URL. */
 export type BrowserResult = { opened: true; by: string } | { opened: false; reason: BrowserObstacle; hint: string };
@@ -72,17 +72,20 @@ async function openWithVariable(commands: string[][], env: Environment, timeoutM
   const failures: string[] = [];
   for (const words of commands) {
     const name = basename(words[0] ?? '');
-    const written = words.map((word) => (word.includes('/') && !URL.canParse(word) ? writtenBy(word) : undefined)).find(Boolean);
-    if (written !== undefined) {
-      failures.push(`"${name}": it lies in "${written}", where code of a notebook could write. ${adviceOnWritten(written)}`);
-      continue;
-    }
-    const outcome = await watchLaunch(launchDetached(words, env), timeoutMs);
+    const outcome = await launch(words, env, timeoutMs);
     if (outcome.kind !== 'failed') return { opened: true, by: name };
     failures.push(`"${name}": ${outcome.why}`);
   }
   const found = failures.length === 0 ? 'BROWSER names no command.' : `BROWSER could not be used (${failures.join('; ')}).`;
   return notOpened('command_failed', found);
+}
+
+async function launch(words: readonly string[], env: Environment, timeoutMs: number): Promise<LaunchOutcome> {
+  try {
+    return await watchLaunch(launchDetached(words, env), timeoutMs);
+  } catch (error) {
+    return { kind: 'failed', why: messageOf(error) };
+  }
 }
 
 async function launchSystemBrowser(

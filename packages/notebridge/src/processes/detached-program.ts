@@ -1,12 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type OutsideStart, startOutside } from './start-outside.js';
 
-export interface DetachedProgramOptions {
-  command: string;
-  args: readonly string[];
-  /** The whole environment. */
-  env: Readonly<Record<string, string>>;
-  /** Working directory. */
-  cwd: string;
+export interface DetachedProgramOptions extends OutsideStart {
   /** An open file that takes what the program writes to its stderr. */
   stderr: number;
 }
@@ -17,9 +11,9 @@ export interface DetachedProgram {
   ended: Promise<string>;
 }
 
-/** Starts a program that outlives us: in a session of its own, without a terminal and without our pipes. */
-export function startDetached({ command, args, env, cwd, stderr }: DetachedProgramOptions): DetachedProgram {
-  const child = spawn(command, [...args], { env, cwd, detached: true, stdio: ['ignore', 'ignore', stderr], windowsHide: true });
+/** Starts a program that outlives us: in a session of its own, without a terminal and without our pipes. Throws as `startOutside`. */
+export function startDetached({ stderr, ...program }: DetachedProgramOptions): DetachedProgram {
+  const child = startOutside(program, { detached: true, stdio: ['ignore', 'ignore', stderr], windowsHide: true });
   child.unref();
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { searchPathOutside } from './written-rule.js';
 
 export interface PortOwnerOptions {
   platform?: NodeJS.Platform;
@@ -68,7 +69,8 @@ async function programName(pid: string, procRoot: string): Promise<string> {
 }
 
 async function ownerFromLsof(port: number): Promise<string | undefined> {
-  const { stdout } = await promisify(execFile)('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc'], { timeout: 2000 });
+  const env = { PATH: searchPathOutside(process.env.PATH ?? '') };
+  const { stdout } = await promisify(execFile)('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc'], { timeout: 2000, env });
   return parseLsof(stdout);
 }
 

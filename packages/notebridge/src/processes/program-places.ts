@@ -12,14 +12,25 @@ export interface ProgramStart {
   cwd?: string | undefined;
 }
 
-/** As `findCodePlaces`, with programs found on the `PATH` that such a server gets. What a server gets as data is none. */
+/** As `findCodePlaces`, with programs found on the `PATH` that such a program gets. What it gets as data is none. */
 export function findProgramPlaces({ command, args, env, cwd = '/' }: ProgramStart): string[] {
-  const searchPath = env.PATH ?? process.env.PATH ?? '';
-  return findCodePlaces({ argv: [command, ...args], env, cwd, findProgram: (name) => findOnPath(name, searchPath, cwd) });
+  // The first that is there and that no code has put there: what is started is found in the same order.
+  const folders = searchPathOutside(env.PATH ?? process.env.PATH ?? '', cwd)
+    .split(delimiter)
+    .filter(isAbsolute);
+  const known = new Map<string, string | undefined>();
+  const findProgram = (name: string): string | undefined => {
+    if (!known.has(name)) known.set(name, folders.map((folder) => join(folder, name)).find(isFile));
+    return known.get(name);
+  };
+  return findCodePlaces({ argv: [command, ...args], env, cwd, findProgram });
 }
 
-/** The first that is there and that no code has put there: what is started is found in the same order. */
-function findOnPath(name: string, searchPath: string, cwd: string): string | undefined {
-  const folders = searchPathOutside(searchPath, cwd).split(delimiter).filter(isAbsolute);
-  return folders.map((folder) => join(folder, name)).find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    // No name of a file: too long, or with a zero in it.
+    return false;
+  }
 }

@@ -1,8 +1,10 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { BridgeError } from '../core/errors.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
 import { endTree } from './process-tree.js';
+import { startOutside } from './start-outside.js';
 import { guardTree, markerOf } from './tree-guard.js';
 
 export interface RunProgramOptions {
@@ -39,7 +41,7 @@ const lastOutputMs = 500;
 
 /**
  * Runs a program without a shell and without input, in a process group of its own. When it has ended, ran too long or is no
- * longer wanted, all that it started is ended as well. Resolves when nothing of it is left; never rejects.
+ * longer wanted, all that it started is ended as well. Resolves when nothing of it is left. Rejects for what `startOutside` refuses alone.
  */
 export async function runProgram(options: RunProgramOptions): Promise<ProgramRun> {
   const { timeoutMs, maxOutputBytes, signal } = options;
@@ -49,6 +51,7 @@ export async function runProgram(options: RunProgramOptions): Promise<ProgramRun
   const child = start(options, tree.env);
   if (child instanceof Error) {
     tree.release();
+    if (child instanceof BridgeError) throw child;
     return notStarted(child.message);
   }
   if (child.pid !== undefined) tree.watch(child.pid);
@@ -76,13 +79,10 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** Node throws what it does not emit: arguments with a zero byte, or too many of them. */
 function start({ command, args, cwd, env }: RunProgramOptions, marker: Readonly<Record<string, string>>): Child | Error {
   try {
-    return spawn(command, [...args], {
-      env: { ...baseEnvironment(), ...env, ...marker },
-      cwd,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    });
+    return startOutside(
+      { command, args, cwd, env, inherited: baseEnvironment(), marker },
+      { stdio: ['ignore', 'pipe', 'pipe'], detached: process.platform !== 'win32', windowsHide: true },
+    ) as Child;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

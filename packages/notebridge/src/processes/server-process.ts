@@ -1,21 +1,22 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { statSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
-import spawn from 'cross-spawn';
+import { PassThrough, Readable, type Writable } from 'node:stream';
+import { messageOf } from '@notebridge/kit/message-of';
 import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
+import type { Environment } from './environment.js';
 import { createLineSplitter } from './line-splitter.js';
 import { endTree } from './process-tree.js';
+import { type OutsideStart, startOutside } from './start-outside.js';
 import { type GuardedTree, guardTree, markerOf } from './tree-guard.js';
-import { withPathOutside } from './written-rule.js';
 
 export interface ServerProcessOptions {
   command: string;
   args: readonly string[];
-  /** Everything that the program gets beside the base environment (`baseEnvironment`). */
+  /** What was written for the program. */
   env: Readonly<Record<string, string>>;
-  /** Without the base environment: nothing but `env`. Default false. */
-  isBare?: boolean;
+  /** What it gets besides. Default: `baseEnvironment`. */
+  inherited?: Environment | undefined;
   /** Working directory. Default: that of this process. */
   cwd?: string | undefined;
   /** Receives each line of its stderr, at most 4096 UTF-16 units long. */
@@ -52,17 +53,16 @@ export class ServerProcess {
   #isEnded = false;
   #gone: Promise<void> | undefined;
 
-  constructor({ command, args, env, isBare = false, cwd, onStderrLine }: ServerProcessOptions) {
+  constructor({ command, args, env, inherited = baseEnvironment(), cwd, onStderrLine }: ServerProcessOptions) {
     this.#tree = guardTree();
-    const child = spawn(command, [...args], {
-      env: { ...(isBare ? {} : baseEnvironment()), ...withPathOutside(env, cwd), ...this.#tree.env },
-      cwd,
-      stdio: 'pipe',
-      shell: false,
-      // A group of its own; on Windows it would mean a window of its own.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    }) as ChildProcessWithoutNullStreams;
+    const child = start({ command, args, env, inherited, cwd, marker: this.#tree.env });
+    if (child instanceof Error) {
+      [this.input, this.output] = [new PassThrough().resume(), Readable.from([])];
+      this.#isEnded = true;
+      this.ended = Promise.resolve({ words: child.message, wasStarted: false });
+      this.#tree.release();
+      return;
+    }
     this.pid = child.pid;
     if (child.pid !== undefined) this.#tree.watch(child.pid);
     this.input = child.stdin;
@@ -98,6 +98,21 @@ export class ServerProcess {
     if (wasAlive) await settlesWithin(this.ended, ownEndMs);
     if (this.pid !== undefined) await endTree({ pid: this.pid, marker: markerOf(this.#tree) }, wasAlive ? politeMs : orphansMs);
     this.#tree.release();
+  }
+}
+
+/** Not every failure comes by an event: the rule refuses at once, and Node words that no system takes. */
+function start(program: OutsideStart): ChildProcessWithoutNullStreams | Error {
+  try {
+    return startOutside(program, {
+      stdio: 'pipe',
+      shell: false,
+      // A group of its own; on Windows it would mean a window of its own.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    }) as ChildProcessWithoutNullStreams;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(messageOf(error));
   }
 }
 

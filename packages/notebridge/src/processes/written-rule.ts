@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute, sep } from 'node:path';
-import { findWritten, type KnownFolder } from '@notebridge/kit/find-written';
+import { createWrittenFinder, type KnownFolder } from '@notebridge/kit/find-written';
 import { shellWord } from '@notebridge/kit/shell-word';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
@@ -16,10 +16,13 @@ export function heedWritten(stateDir: string, read: () => readonly (string | Kno
 
 /** The rule. The folder, if code in a sandbox decides what stands at `path`; undefined: it may be run, imported, believed. */
 export function writtenBy(path: string): string | undefined {
-  return findWritten(
-    path,
-    [...records.values()].flatMap((read) => read()),
-  );
+  return lookForWritten()?.(path);
+}
+
+/** As `writtenBy`, for many paths of one moment. Undefined: code was given no folder, so there is nothing to ask. */
+export function lookForWritten(): ((path: string) => string | undefined) | undefined {
+  const folders = [...records.values()].flatMap((read) => read());
+  return folders.length === 0 ? undefined : createWrittenFinder(folders);
 }
 
 /**
@@ -36,18 +39,12 @@ export function assertKeptOutside(path: string, what: string): void {
 
 /** A list of folders in which programs are looked for, without those where code could put one. `cwd`: what relative ones are of. */
 export function searchPathOutside(path: string, cwd: string = process.cwd()): string {
+  const look = lookForWritten();
+  if (look === undefined) return path;
   return path
     .split(delimiter)
-    .filter((entry) => writtenBy(isAbsolute(entry) ? entry : `${cwd}${sep}${entry}`) === undefined)
+    .filter((entry) => look(isAbsolute(entry) ? entry : `${cwd}${sep}${entry}`) === undefined)
     .join(delimiter);
-}
-
-/**
- * The environment of a program that is started outside of the sandbox, in `cwd`: what it starts by name in turn is not found in such a folder
- * either.
- */
-export function withPathOutside<Env extends Readonly<Record<string, string | undefined>>>(env: Env, cwd?: string): Env {
-  return env.PATH === undefined ? env : { ...env, PATH: searchPathOutside(env.PATH, cwd) };
 }
 
 /** The end of a refusal: it says what to do about a folder that code may write to. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import { interpreterOf } from '../processes/interpreters.js';
 import { type ProgramRun, runProgram } from '../processes/run-program.js';
 import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
@@ -64,18 +65,22 @@ export async function runScript({ skill, scriptName, args, kwargs, maxOutputByte
     // It begins in the skill's folder itself, where what it writes stays. A program has its folder when `runProgram` returns.
     const started = await skill.folder.withLocation((cwd) => ({ run: runProgram({ ...program, cwd }) }));
     if (started === undefined) throw await unknownScript(skill, scriptName);
-    return toScriptResult(await started.run, { isPython: script.path.endsWith('.py'), timeoutMs: skill.source.timeoutMs });
+    return toScriptResult(await started.run.catch((error: unknown) => denied(skill, messageOf(error))), {
+      isPython: script.path.endsWith('.py'),
+      timeoutMs: skill.source.timeoutMs,
+    });
   });
 }
 
 /** Trusted or not: by now code in a sandbox may write there. */
-function assertOutside({ name, folder, source }: Skill): void {
+function assertOutside(skill: Skill): void {
+  const { folder, source } = skill;
   const written = writtenBy(source.path) ?? writtenBy(folder.path);
-  if (written === undefined) return;
-  throw new SkillFault(
-    'denied',
-    `The scripts of the skill "${name}" are not run: code in a sandbox may write to "${written}". ${adviceOnWritten(written)}`,
-  );
+  if (written !== undefined) denied(skill, `code in a sandbox may write to "${written}". ${adviceOnWritten(written)}`);
+}
+
+function denied({ name }: Skill, why: string): never {
+  throw new SkillFault('denied', `The scripts of the skill "${name}" are not run: ${why}`);
 }
 
 async function findScript(skill: Skill, wanted: string): Promise<SkillScript> {

@@ -1,12 +1,14 @@
 import { errnoOf } from '@notebridge/kit/errno';
 import type { ServerConfig } from '../core/server-config.js';
+import type { Environment } from '../processes/environment.js';
 import { createLineChannel } from '../rpc/line-channel.js';
 import type { Link, LinkOptions } from './link.js';
 import { StartFault } from './start-fault.js';
 import { wentAway } from './unavailable.js';
 
 type StdioConfig = Pick<Extract<ServerConfig, { transport: 'stdio' }>, 'name' | 'command' | 'args' | 'env' | 'cwd'>;
-type StdioLinkOptions = Pick<LinkOptions, 'onStderrLine' | 'maxMessageLength' | 'onUnreadable'>;
+/** `inherited`: as `ServerProcess` takes it. */
+type StdioLinkOptions = Pick<LinkOptions, 'onStderrLine' | 'maxMessageLength' | 'onUnreadable'> & { inherited?: Environment };
 
 /** After a program's end its last output may still be in the pipe, and after the end of its output its exit code on the way. */
 const lastWordsMs = 200;
@@ -15,8 +17,8 @@ const lastWordsMs = 200;
 export async function openStdioLink(config: StdioConfig, options: StdioLinkOptions): Promise<Link> {
   const { ServerProcess } = await import('../processes/server-process.js');
   const { command, args, env, cwd } = config;
-  const { onStderrLine, maxMessageLength, onUnreadable } = options;
-  const program = new ServerProcess({ command, args, env, cwd, onStderrLine });
+  const { onStderrLine, maxMessageLength, onUnreadable, inherited } = options;
+  const program = new ServerProcess({ command, args, env, inherited, cwd, onStderrLine });
   if (program.pid === undefined) throw new StartFault((await program.ended).words, { lasting: true });
 
   const { output: input, input: output } = program;

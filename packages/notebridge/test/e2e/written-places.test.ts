@@ -10,14 +10,15 @@ import { checkJupyter } from '../../src/cli/doctor/check-jupyter.js';
 import { defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
+import type { ServerConfig } from '../../src/core/server-config.js';
 import { baseEnvironment } from '../../src/processes/base-environment.js';
 import { launchDetached } from '../../src/processes/browser-command.js';
 import { startOfProcess } from '../../src/processes/own-user.js';
 import { ServerProcess } from '../../src/processes/server-process.js';
+import { assertStartsOutside } from '../../src/processes/start-outside.js';
 import { findTypeChecker } from '../../src/processes/type-checker-program.js';
 import { heedWritten } from '../../src/processes/written-rule.js';
 import { createWrittenFolders } from '../../src/state/trusted-folders.js';
-import { assertOutside } from '../../src/upstreams/assert-outside.js';
 import { Redactor } from '../../src/util/redactor.js';
 import { runProgram } from '../support/program.js';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../support/skill-folders.js';
@@ -114,7 +115,7 @@ describe('a middleware module', { tags: ['P-625'] }, () => {
 });
 
 describe('a server', () => {
-  const starts: [string, () => Parameters<typeof assertOutside>[0]][] = [
+  const starts: [string, () => ServerConfig][] = [
     ['its program', () => fixtureConfig('named.mjs', [], { command: file(join(given, 'server')) })],
     ['its program, by a link', () => fixtureConfig('named.mjs', [], { command: linked(file(join(given, 'server'))) })],
     ['its program, from its folder', () => fixtureConfig('named.mjs', [], { command: '../given/server', cwd: outside })],
@@ -132,8 +133,12 @@ describe('a server', () => {
     ['its working directory, by a link', () => fixtureConfig('x', [], { ...server, cwd: linked(given) })],
     ['the certificate of its address', () => httpConfig('https://x.example', { ca: join(given, 'ca.pem') })],
   ];
-  it.each(starts)('is not started with %s there', { tags: ['P-625'] }, (_, toConfig) => {
-    expect(() => assertOutside(toConfig())).toThrow(remedy);
+  it.each(starts)('is not started with %s there', { tags: ['P-625'] }, async (_, toConfig) => {
+    const config = toConfig();
+    if (config.transport === 'stdio') expect(() => assertStartsOutside(config)).toThrow(remedy);
+    const { upstreams, log } = openUpstreams([config]);
+    await upstreams.start();
+    expect(log.join('\n')).toMatch(remedy);
   });
 
   it('that has crashed is not started again from what code has been given since', { tags: ['P-625'], timeout: 60_000 }, async () => {
@@ -219,6 +224,75 @@ describe('a skill', { tags: ['P-625'] }, () => {
     await expect(run().then((result) => Promise.reject(new Error(faultOf(result).text)))).rejects.toThrow(
       /folder for temporary files.*TMPDIR/,
     );
+  });
+});
+
+describe('a skill outside, whose start leads there', { tags: ['P-950'] }, () => {
+  const place = useSkillsPlace();
+  const scripts = { 'a.py': 'print(1)', 'a.js': 'console.log(1)', 'a.sh': '#!/bin/bash\ntrue', 'dot.sh': '#!/bin/sh\n# reads\n. P/be\n' };
+  const run = async (script: string, env: Record<string, string>) => {
+    await place.writeSkill('pdf');
+    for (const [name, text] of Object.entries(scripts)) await place.write(`pdf/scripts/${name}`, text.replace('P', given));
+    return callSkills(place.serve({ folders: [place.source({ env })] }), 'run_skill_script', { skill_name: 'pdf', script_name: script });
+  };
+  const ways: [string, string, () => Record<string, string>][] = [
+    ['PYTHONPATH', 'a.py', () => ({ PYTHONPATH: given })],
+    ['HOME', 'a.py', () => ({ HOME: join(given, 'home') })],
+    ['PYTHONUSERBASE', 'a.py', () => ({ PYTHONUSERBASE: join(given, 'base') })],
+    ['NODE_OPTIONS', 'a.js', () => ({ NODE_OPTIONS: `--require ${join(given, 'x.js')}` })],
+    ['BASH_ENV', 'a.sh', () => ({ BASH_ENV: join(given, 'be') })],
+    ['a script that it reads', 'dot.sh', () => ({})],
+    [
+      'a link on its path',
+      'a.py',
+      () => {
+        symlinkSync(file(join(given, 'bin/python3')), join(outside, 'python3'));
+        return { PATH: `${outside}:/usr/bin:/bin` };
+      },
+    ],
+    [
+      'a project that the user has installed to edit',
+      'a.py',
+      () => {
+        file(join(outside, 'lib/python3.11/site-packages/dev.pth'), `${given}/src\n`);
+        return { PYTHONUSERBASE: outside };
+      },
+    ],
+  ];
+  it.each(ways)('by %s, runs nothing', async (_, script, toEnv) => {
+    const result = await run(script, toEnv());
+    expect(faultOf(result)).toMatchObject({ code: 'denied', text: expect.stringMatching(remedy) });
+  });
+
+  it('by what it has of our own environment, runs without that', async () => {
+    vi.stubEnv('XDG_CONFIG_HOME', given);
+    vi.stubEnv('PATH', `${join(given, 'bin')}:${process.env.PATH}`);
+    await place.write('pdf/scripts/env.js', 'console.log(process.env.XDG_CONFIG_HOME, process.env.PATH.includes("/given/"))');
+    expect(resultOf(await run('env.js', {}))).toMatchObject({ output: 'undefined false\n' });
+  });
+});
+
+describe('a command line that is recorded', { tags: ['P-951'] }, () => {
+  it('is started by the same rule', async () => {
+    const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
+    const record = createWrittenFolders(
+      join(base, 'state/notebridge'),
+      { uid: process.getuid?.() },
+      { own: process.pid, startOf: startOfProcess },
+    );
+    await record.add(given);
+    const mark = join(base, 'has-run');
+    const script = file(join(given, 'server.mjs'), `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(mark)}, '');`);
+    const starts: [string[], string][] = [
+      [['node', script], base],
+      [['node', './server.mjs'], given],
+      [['env', `NODE_OPTIONS=--import=${script}`, 'node', '-e', '0'], base],
+    ];
+    for (const [line, cwd] of starts) {
+      const { ending, stderr } = await runProgram(['record', join(base, 'r.jsonl'), '--', ...line], { env, cwd });
+      expect([ending, stderr], line.join(' ')).toEqual([1, expect.stringMatching(/is not started: code in a sandbox may write to .*grants files --withdraw /)]);
+    }
+    expect(linesOf(mark)).toEqual([]);
   });
 });
 

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, sy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { assertStartsOutside } from '../../src/processes/start-outside.js';
 import { heedWritten } from '../../src/processes/written-rule.js';
-import { assertOutside } from '../../src/upstreams/assert-outside.js';
 import { fixtureConfig } from '../support/upstreams.js';
 
 let base: string;
@@ -78,7 +78,7 @@ describe('a server', () => {
     ['perl', '-I', 'P/pl', 'O/server.pl'],
   ];
   it.each(lines.map((line) => [line.join(' '), line] as const))('is not started as %s', { tags: ['P-625'] }, (_, line) => {
-    expect(() => assertOutside(startOf(line))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
   });
 
   /** Nothing of these names is there, or may be run, at that moment: code that is running could put it there at the next. */
@@ -122,7 +122,7 @@ describe('a server', () => {
     { tags: ['P-625'] },
     (_, line) => {
       symlinkSync(join(given, 'server.js'), join(outside, 'gone.js'));
-      expect(() => assertOutside(startOf(line))).toThrow(remedy);
+      expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
     },
   );
 
@@ -137,7 +137,7 @@ describe('a server', () => {
     ['env', 'PATH=P/bin:/usr/bin', 'tool'],
     ['python', '-c', 'import sys; sys.path.insert(0, "B/given")'],
   ])('is not started by a detour: %s %s %s', { tags: ['P-625'] }, (...line) => {
-    expect(() => assertOutside(startOf(line))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
   });
 
   const putScript = (name: string, text: string): void => {
@@ -153,9 +153,9 @@ describe('a server', () => {
     putScript('bin/console', text);
     putScript('again', '#!P/interpreter\n');
     for (const line of [['O/bin/console'], ['timeout', '9', 'O/bin/console'], ['bash', '-c', 'exec O/bin/console']])
-      expect(() => assertOutside(startOf(line))).toThrow(remedy);
-    expect(() => assertOutside(startOf(['console'], { env: { PATH: 'O/bin' } }))).toThrow(remedy);
-    expect(() => assertOutside(startOf(['server', 'O/bin/console']))).not.toThrow();
+      expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(['console'], { env: { PATH: 'O/bin' } }))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(['server', 'O/bin/console']))).not.toThrow();
   });
 
   it('is not started by a Python outside that takes modules from there', { tags: ['P-625'] }, () => {
@@ -164,9 +164,9 @@ describe('a server', () => {
     putScript('env/pyvenv.cfg', 'home = /usr/bin\ninclude-system-site-packages = false\n');
     putScript('console', '#!O/env/bin/python\n');
     const lines = [['O/env/bin/python', '-m', 'server'], ['nice', 'O/env/bin/python', 'O/x.py'], ['O/console']];
-    for (const line of lines) expect(() => assertOutside(startOf(line))).not.toThrow();
+    for (const line of lines) expect(() => assertStartsOutside(startOf(line))).not.toThrow();
     putScript('env/lib/python3.11/site-packages/x.pth', 'O/src\nP/src\n');
-    for (const line of lines) expect(() => assertOutside(startOf(line))).toThrow(remedy);
+    for (const line of lines) expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
   });
 
   it.each([
@@ -179,7 +179,7 @@ describe('a server', () => {
     ['an import', ['python', '-c', 'from given import later'], undefined],
     ['its folder', ['node', '-e', 'require("./given")'], undefined],
   ])('is not started above it with %s', { tags: ['P-625'] }, (_, line, cwd) => {
-    expect(() => assertOutside(startOf(line, { cwd: cwd ?? 'B' }))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(line, { cwd: cwd ?? 'B' }))).toThrow(remedy);
   });
 
   it.each([
@@ -198,7 +198,7 @@ describe('a server', () => {
     ['HOME', 'P/home'],
     ['SERVER_PLUGIN', 'P/b.py'],
   ])('is not started with %s=%s', { tags: ['P-625'] }, (name, value) => {
-    expect(() => assertOutside(startOf(['server'], { env: { [name]: value } }))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(['server'], { env: { [name]: value } }))).toThrow(remedy);
   });
 
   it.each([
@@ -218,6 +218,6 @@ describe('a server', () => {
     [['bash', '-c', 'cd O && exec ./server P/notes.txt']],
   ])('gets folders and files there as data: %j', { tags: ['P-624'] }, (line) => {
     const env = { DB: 'P/data.db', ALLOWED: 'P', PATH: 'P/bin:/usr/bin' };
-    expect(() => assertOutside(startOf(line, { env }))).not.toThrow();
+    expect(() => assertStartsOutside(startOf(line, { env }))).not.toThrow();
   });
 });

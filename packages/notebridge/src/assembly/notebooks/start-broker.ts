@@ -25,8 +25,10 @@ export function startBroker({ stateDir, env }: Pick<Settings, 'stateDir' | 'env'
     const own = ownNames.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
     return startDetached({
       command: process.execPath,
-      args: [fileURLToPath(new URL('bin/notebridge.js', ownPackageFolder())), 'broker', '--state-dir', stateDir],
-      env: { ...baseEnvironment(env), ...Object.fromEntries(own) },
+      args: [fileURLToPath(new URL('bin/notebridge.js', ownPackageFolder()))],
+      wordsForUs: ['broker', '--state-dir', stateDir],
+      env: Object.fromEntries(own),
+      inherited: baseEnvironment(env),
       cwd: '/',
       stderr,
     });

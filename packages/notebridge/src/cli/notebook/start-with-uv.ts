@@ -20,8 +20,8 @@ export async function startWithUv(file: string | undefined, words = process.argv
   const environment = hasUv() ? await findEnvironment(file) : undefined;
   if (environment === undefined || !(await isYes(questionOf(environment)))) return undefined;
   const { options, env } = uvSettings(process.env, process.cwd());
-  const args = ['run', '--no-project', ...options, '--with', 'ipykernel', process.execPath, ownProgramFile(), ...words];
-  return runInOurPlace({ command: 'uv', args, env: { ...env, VIRTUAL_ENV: environment } });
+  const args = ['run', '--no-project', ...options, '--with', 'ipykernel', process.execPath, ownProgramFile()];
+  return runInOurPlace({ command: 'uv', args, wordsForUs: words, env: { VIRTUAL_ENV: environment }, inherited: env });
 }
 
 /** Looked for first: to look at the kernels takes longer. */

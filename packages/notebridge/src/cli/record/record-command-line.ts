@@ -13,18 +13,21 @@ const maxMessageLength = 64 * 1024 * 1024;
 
 /**
  * Starts an MCP server and stands between it and who started us: every message passes as it came, and is recorded. The server has our
- * environment, since we stand in its place. Rejects with `bad_usage` if it cannot be started, `upstream_unavailable` if it ended by itself.
+ * environment, since we stand in its place, but for what leads to code that a sandbox could have written. Rejects if it cannot be started, or ended by itself.
  */
 export async function recordCommandLine(
   { command, args }: { command: string; args: string[] },
   { recorder, redactor }: { recorder: Recorder; redactor: Redacting },
 ): Promise<void> {
   const say = (text: string): void => void process.stderr.write(`${redactor.redactOurs(text)}\n`);
-  const env = Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   const onUnreadable = (error: Error): void => say(`notebridge: A line was skipped, and not handed on: ${messageOf(error)}`);
-  const config = { name: command, command, args, env, cwd: undefined };
+  const config = { name: command, command, args, env: {}, cwd: undefined };
   try {
-    const server = await openStdioLink(config, { maxMessageLength, onUnreadable, onStderrLine: say });
+    const server = await openStdioLink(config, { inherited: process.env, maxMessageLength, onUnreadable, onStderrLine: say }).catch(
+      (error: unknown) => {
+        throw new Error(`"${command}" is not started: ${messageOf(error)}`, { cause: error });
+      },
+    );
     try {
       const agent = createLineChannel({ ...ownStdio(), maxMessageLength, onUnreadable });
       const relayed = relayChannels(recorder.record(agent, { name: 'agent', we: 'server' }), server.channel);

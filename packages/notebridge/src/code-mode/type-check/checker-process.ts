@@ -69,7 +69,7 @@ export class CheckerProcess {
     this.#folder = folder;
     this.#workMs = workMs;
     this.#program = new ServerProcess({
-      ...{ command, args, env, isBare: true, cwd: folder },
+      ...{ command, args, env, inherited: {}, cwd: folder },
       onStderrLine: (line) => logger.debug('The type checker said something.', { line }),
     });
     const { output: input, input: output } = this.#program;
