@@ -1,4 +1,4 @@
-// @module-tag P-955
+// @module-tag P-705
 
 /** What was looked at before a start is another thing when its mounts are made: other code may write to the folder at that time. */
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -161,7 +161,7 @@ describe('a Python outside, in a notebook outside,', () => {
     ['PYTHONUSERBASE', 'P/.local'],
     ['IPYTHONDIR', 'P/ipd'],
     ['HOME', 'P/home'],
-  ])('that inherits %s=%s counts as one of there', { tags: ['P-961'] }, (name, text) => {
+  ])('that inherits %s=%s counts as one of there', { tags: ['P-708'] }, (name, text) => {
     expect(writtenOf({ [name]: text })).toBe(given);
   });
 
@@ -171,7 +171,7 @@ describe('a Python outside, in a notebook outside,', () => {
     ['profile_default/startup', 'startup'],
     ['profile_default/startup/00.py', 'k.py'],
     ['profile_default/ipython_kernel_config.py', 'k.py'],
-  ])('whose ~/.ipython/%s is a link to there does, too', { tags: ['P-961'] }, (place, target) => {
+  ])('whose ~/.ipython/%s is a link to there does, too', { tags: ['P-708'] }, (place, target) => {
     link(join(outside, 'home/.ipython', place), join(given, target));
     expect(writtenOf({})).toBe(given);
     expect(writtenOf({ IPYTHONDIR: 'O/other' })).toBeUndefined();

@@ -1,4 +1,4 @@
-// @module-tag P-956
+// @module-tag P-706
 // @runs process
 
 /** `TMPDIR` names a folder that code in a sandbox may write to. */

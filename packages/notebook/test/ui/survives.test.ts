@@ -112,7 +112,7 @@ describe('a window whose program ends', () => {
 
   it('and one that goes on: text of a cell that an agent deletes is offered after each reload, until it has a place', {
     ...drivesBrowser,
-    tags: ['P-960'],
+    tags: ['P-707'],
   }, async () => {
     const file = join(await temporaryFolder(), 'analysis.ipynb');
     const host = await stage.realHost({ file, scenes: {} });

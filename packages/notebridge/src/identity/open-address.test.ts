@@ -43,7 +43,7 @@ describe('an address that opens something', { tags: ['P-647'] }, () => {
     expect(opened).toEqual([]);
   });
 
-  it('is written to no folder that code in a sandbox may write to', { tags: ['P-956'] }, async () => {
+  it('is written to no folder that code in a sandbox may write to', { tags: ['P-706'] }, async () => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-open-address-')));
     folders.push(folder);
     const written = [folder];

@@ -30,7 +30,7 @@ describe('standard input', () => {
     expect(idsIn(stdout).sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 501 }, (_, index) => index + 1));
   });
 
-  it('an optional part of a package is not loaded from where NODE_PATH, or the home folder, leads', { tags: ['P-962'] }, async () => {
+  it('an optional part of a package is not loaded from where NODE_PATH, or the home folder, leads', { tags: ['P-709'] }, async () => {
     const home = mkdtempSync(join(tmpdir(), 'notebridge-node-path-'));
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const mark = join(home, 'mark');

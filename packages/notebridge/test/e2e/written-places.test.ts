@@ -227,7 +227,7 @@ describe('a skill', { tags: ['P-625'] }, () => {
   });
 });
 
-describe('a skill outside, whose start leads there', { tags: ['P-950'] }, () => {
+describe('a skill outside, whose start leads there', { tags: ['P-702'] }, () => {
   const place = useSkillsPlace();
   const scripts = { 'a.py': 'print(1)', 'a.js': 'console.log(1)', 'a.sh': '#!/bin/bash\ntrue', 'dot.sh': '#!/bin/sh\n# reads\n. P/be\n' };
   const run = async (script: string, env: Record<string, string>) => {
@@ -272,7 +272,7 @@ describe('a skill outside, whose start leads there', { tags: ['P-950'] }, () => 
   });
 });
 
-describe('a command line that is recorded', { tags: ['P-951'] }, () => {
+describe('a command line that is recorded', { tags: ['P-703'] }, () => {
   it('is started by the same rule', async () => {
     const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
     const record = createWrittenFolders(
@@ -290,7 +290,10 @@ describe('a command line that is recorded', { tags: ['P-951'] }, () => {
     ];
     for (const [line, cwd] of starts) {
       const { ending, stderr } = await runProgram(['record', join(base, 'r.jsonl'), '--', ...line], { env, cwd });
-      expect([ending, stderr], line.join(' ')).toEqual([1, expect.stringMatching(/is not started: code in a sandbox may write to .*grants files --withdraw /)]);
+      expect([ending, stderr], line.join(' ')).toEqual([
+        1,
+        expect.stringMatching(/is not started: code in a sandbox may write to .*grants files --withdraw /),
+      ]);
     }
     expect(linesOf(mark)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// @module-tag P-960
+// @module-tag P-707
 
 import { expect, it } from 'vitest';
 import { createDocument, type NotebookDocument } from '../../model/document.js';

@@ -1,4 +1,4 @@
-// @module-tag P-961
+// @module-tag P-708
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
