@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { findImportPlaces } from './import-places.js';
 import { findIpythonPlaces } from './ipython-places.js';
 import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, valuesOfOptions } from './program-words.js';
-import { expandVariables, interpretersOf, looseWordsOf, parseShellText, type Variables } from './shell-words.js';
+import { expandVariables, interpretersOf, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
 import { readSmallFile } from './small-file.js';
 
 /** A command line, and what surrounds it. */
@@ -19,7 +19,7 @@ export interface CodeStart {
 }
 
 interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env'> {
-  lookUp: Variables;
+  lookUp: VariableLookUp;
   /** Where it may be when it takes a relative path. */
   folders: readonly string[];
   /** Commands within commands, and interpreters of scripts, that were followed. */
@@ -145,7 +145,7 @@ function programsNamed(word: string, { folders, findProgram }: Surroundings): st
 }
 
 /** As a shell does, and Jupyter for what a kernelspec says. */
-function expand(words: readonly string[], lookUp: Variables): string[] {
+function expand(words: readonly string[], lookUp: VariableLookUp): string[] {
   const home = lookUp('HOME') ?? '';
   return expandVariables(words, lookUp).map((word) => word.replace(/(^|[\s=:"'])~(?=\/)/g, (_, before: string) => before + home));
 }
@@ -155,7 +155,7 @@ function toTexts(env: Readonly<Record<string, string | undefined>>): Record<stri
 }
 
 /** Those of `env`, and what else is known. */
-function variablesIn(env: Readonly<Record<string, string>>, known: Variables = ownVariables): Variables {
+function variablesIn(env: Readonly<Record<string, string>>, known: VariableLookUp = ownVariables): VariableLookUp {
   return (name) => (Object.hasOwn(env, name) ? env[name] : known(name));
 }
 

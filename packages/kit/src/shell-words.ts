@@ -13,17 +13,17 @@ const assignment = /^(\w+)=(.*)$/s;
 const beforeProgram = /^(exec|command|builtin|eval|time|then|do|else|elif|if|while|until|!|\{|export|local|readonly)$/;
 
 /** What a variable of a shell stands for; undefined: it is not known. */
-export type Variables = (name: string) => string | undefined;
+export type VariableLookUp = (name: string) => string | undefined;
 
 /** More than any system takes for one program: what is longer stays as it is written. */
 const mostExpanded = 1024 * 1024;
 
 /** `parameterOf`: what `$0`, `$1` and so on, and `$@` stand for. */
-export function parseShellText(text: string, lookUp: Variables, parameterOf: (which: string) => string = () => ''): ShellText {
+export function parseShellText(text: string, lookUp: VariableLookUp, parameterOf: (which: string) => string = () => ''): ShellText {
   const room = { characters: mostExpanded };
   const filled = replaceWithin(room, text, /\$\{?(\d|[@*])\}?/g, ([, which = '']) => parameterOf(which));
   const variables: Record<string, string> = {};
-  const known: Variables = (name) => (Object.hasOwn(variables, name) ? variables[name] : lookUp(name));
+  const known: VariableLookUp = (name) => (Object.hasOwn(variables, name) ? variables[name] : lookUp(name));
   const commands = lex(filled).map((words) => {
     const expanded = words.map((word) => expandWord(room, word, known));
     const first = expanded.findIndex((word) => !beforeProgram.test(word) && !assignment.test(word));
@@ -38,7 +38,7 @@ export function parseShellText(text: string, lookUp: Variables, parameterOf: (wh
 }
 
 /** `$NAME` and `${NAME}`; what is not known stays. */
-export function expandVariables(words: readonly string[], lookUp: Variables): string[] {
+export function expandVariables(words: readonly string[], lookUp: VariableLookUp): string[] {
   const room = { characters: mostExpanded };
   return words.map((word) => expandWord(room, word, lookUp));
 }
@@ -47,7 +47,7 @@ interface Room {
   characters: number;
 }
 
-function expandWord(room: Room, word: string, lookUp: Variables): string {
+function expandWord(room: Room, word: string, lookUp: VariableLookUp): string {
   return replaceWithin(room, word, /\$(?:\{(\w+)\}|(\w+))/g, ([whole, one, other]) => lookUp(one ?? other ?? '') ?? whole ?? '');
 }
 

@@ -10,6 +10,7 @@ import {
   defaultScriptTimeoutMs,
 } from './config.js';
 import {
+  anyText,
   clusterNameError,
   filled,
   flag,
@@ -18,13 +19,12 @@ import {
   longestMs,
   longestString,
   natsUrl,
-  oneOf,
+  oneOfNames,
   secureUrl,
-  text,
   texts,
   textsByName,
   trustedUrl,
-  whole,
+  wholeNumber,
 } from './value-kinds.js';
 
 /*
@@ -34,24 +34,24 @@ import {
 
 const upstreamAuth = z.strictObject(
   {
-    grant: oneOf('authorization_code', 'client_credentials').default('authorization_code'),
+    grant: oneOfNames('authorization_code', 'client_credentials').default('authorization_code'),
     clientId: filled.optional(),
     clientSecret: filled.optional(),
     privateKey: filled.optional(),
-    algorithm: oneOf('ES256', 'ES384', 'RS256', 'PS256', 'EdDSA').default('ES256'),
+    algorithm: oneOfNames('ES256', 'ES384', 'RS256', 'PS256', 'EdDSA').default('ES256'),
     clientMetadataUrl: secureUrl().optional(),
     scope: filled.optional(),
     issuer: httpUrl().optional(),
-    redirectPort: whole('port', 1, 65_535).optional(),
+    redirectPort: wholeNumber('port', 1, 65_535).optional(),
   },
   { error: 'an object like {"clientId": "…"}' },
 );
 
-const approve = oneOf('none', 'listed', 'destructive', 'writes');
+const approve = oneOfNames('none', 'listed', 'destructive', 'writes');
 
 const server = z.strictObject(
   {
-    type: oneOf('stdio', 'http', 'streamable-http', 'streamableHttp', 'sse').optional(),
+    type: oneOfNames('stdio', 'http', 'streamable-http', 'streamableHttp', 'sse').optional(),
     command: filled.optional(),
     args: texts.default([]),
     env: textsByName.default({}),
@@ -62,7 +62,7 @@ const server = z.strictObject(
     ca: filled.optional(),
     proxy: z.union([z.literal('none'), httpUrl()], { error: 'the URL of an HTTP proxy, or "none"' }).optional(),
     disabled: flag.default(false),
-    timeoutMs: whole('milliseconds', 1, longestMs).optional(),
+    timeoutMs: wholeNumber('milliseconds', 1, longestMs).optional(),
     tools: z
       .strictObject(
         { allow: texts.optional(), deny: texts.default([]), approve: texts.optional() },
@@ -71,16 +71,16 @@ const server = z.strictObject(
       .default({ deny: [] }),
     approve: approve.optional(),
     trusted: flag.optional(),
-    expose: oneOf('direct', 'code', 'none').optional(),
-    names: oneOf('prefixed', 'plain').default('prefixed'),
+    expose: oneOfNames('direct', 'code', 'none').optional(),
+    names: oneOfNames('prefixed', 'plain').default('prefixed'),
     lazy: flag.default(false),
-    description: text.optional(),
-    instances: oneOf('shared', 'per-agent').default('shared'),
+    description: anyText.optional(),
+    instances: oneOfNames('shared', 'per-agent').default('shared'),
     // `any`, which once went to a hub with little to do, is read as `each`.
     placement: z.enum(['each', 'one', 'any'], { error: 'one of "each", "one"' }).default('each'),
-    era: oneOf('auto', 'legacy', 'modern').default('auto'),
-    maxInFlight: whole('calls', 1, 1_000_000).default(256),
-    questions: oneOf('auto', 'serial', 'none').default('auto'),
+    era: oneOfNames('auto', 'legacy', 'modern').default('auto'),
+    maxInFlight: wholeNumber('calls', 1, 1_000_000).default(256),
+    questions: oneOfNames('auto', 'serial', 'none').default('auto'),
   },
   { error: 'an object with "command" or "url"' },
 );
@@ -89,18 +89,18 @@ const servers = z.record(z.string(), server, { error: 'an object of servers, eac
 
 const limits = z.strictObject(
   {
-    callTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.callTimeoutMs),
-    answerTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.answerTimeoutMs),
-    graceMs: whole('milliseconds', 0, longestMs).default(defaultLimits.graceMs),
-    maxMessageBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxMessageBytes),
-    maxInFlight: whole('calls', 1, 1_000_000).default(defaultLimits.maxInFlight),
-    handshakeMs: whole('milliseconds', 1, longestMs).default(defaultLimits.handshakeMs),
-    pingMs: whole('milliseconds', 1, longestMs).default(defaultLimits.pingMs),
-    maxResultBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxResultBytes),
-    maxBodyBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxBodyBytes),
-    startTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.startTimeoutMs),
-    idleStopMs: whole('milliseconds', 0, longestMs).default(defaultLimits.idleStopMs),
-    pollAfterMs: whole('milliseconds', 0, longestMs).default(defaultLimits.pollAfterMs),
+    callTimeoutMs: wholeNumber('milliseconds', 1, longestMs).default(defaultLimits.callTimeoutMs),
+    answerTimeoutMs: wholeNumber('milliseconds', 1, longestMs).default(defaultLimits.answerTimeoutMs),
+    graceMs: wholeNumber('milliseconds', 0, longestMs).default(defaultLimits.graceMs),
+    maxMessageBytes: wholeNumber('bytes', 1024, longestString).default(defaultLimits.maxMessageBytes),
+    maxInFlight: wholeNumber('calls', 1, 1_000_000).default(defaultLimits.maxInFlight),
+    handshakeMs: wholeNumber('milliseconds', 1, longestMs).default(defaultLimits.handshakeMs),
+    pingMs: wholeNumber('milliseconds', 1, longestMs).default(defaultLimits.pingMs),
+    maxResultBytes: wholeNumber('bytes', 1024, longestString).default(defaultLimits.maxResultBytes),
+    maxBodyBytes: wholeNumber('bytes', 1024, longestString).default(defaultLimits.maxBodyBytes),
+    startTimeoutMs: wholeNumber('milliseconds', 1, longestMs).default(defaultLimits.startTimeoutMs),
+    idleStopMs: wholeNumber('milliseconds', 0, longestMs).default(defaultLimits.idleStopMs),
+    pollAfterMs: wholeNumber('milliseconds', 0, longestMs).default(defaultLimits.pollAfterMs),
   },
   { error: 'an object of limits' },
 );
@@ -109,16 +109,18 @@ const codeMode = z.strictObject(
   {
     enabled: flag.default(true),
     typeCheck: z.enum(typeCheckModes, { error: '"auto", "off" or "require"' }).default('auto'),
-    seconds: whole('seconds', 1, 86_400).default(defaultCodeModeLimits.seconds),
-    askedSeconds: whole('seconds', 0, 86_400).default(defaultCodeModeLimits.askedSeconds),
-    calls: whole('calls', 0, 1_000_000).default(defaultCodeModeLimits.calls),
-    parallelCalls: whole('calls', 1, 1024).default(defaultCodeModeLimits.parallelCalls),
-    outputBytes: whole('bytes', 65_536, 67_108_864).default(defaultCodeModeLimits.outputBytes),
-    codeCharacters: whole('characters', 1000, 4_194_304).default(defaultCodeModeLimits.codeCharacters),
-    memoryMb: z.union([z.literal(0), whole('MiB', 2048, 1_048_576)], { error: 'a whole number of MiB, 2048 to 1048576, or 0' }).default(0),
-    kernels: whole('Pythons', 1, 256).default(defaultCodeModeLimits.kernels),
-    idleMinutes: whole('minutes', 1, 10_080).default(defaultCodeModeLimits.idleMinutes),
-    typeCheckMs: whole('milliseconds', 100, 60_000).default(defaultCodeModeLimits.typeCheckMs),
+    seconds: wholeNumber('seconds', 1, 86_400).default(defaultCodeModeLimits.seconds),
+    askedSeconds: wholeNumber('seconds', 0, 86_400).default(defaultCodeModeLimits.askedSeconds),
+    calls: wholeNumber('calls', 0, 1_000_000).default(defaultCodeModeLimits.calls),
+    parallelCalls: wholeNumber('calls', 1, 1024).default(defaultCodeModeLimits.parallelCalls),
+    outputBytes: wholeNumber('bytes', 65_536, 67_108_864).default(defaultCodeModeLimits.outputBytes),
+    codeCharacters: wholeNumber('characters', 1000, 4_194_304).default(defaultCodeModeLimits.codeCharacters),
+    memoryMb: z
+      .union([z.literal(0), wholeNumber('MiB', 2048, 1_048_576)], { error: 'a whole number of MiB, 2048 to 1048576, or 0' })
+      .default(0),
+    kernels: wholeNumber('Pythons', 1, 256).default(defaultCodeModeLimits.kernels),
+    idleMinutes: wholeNumber('minutes', 1, 10_080).default(defaultCodeModeLimits.idleMinutes),
+    typeCheckMs: wholeNumber('milliseconds', 100, 60_000).default(defaultCodeModeLimits.typeCheckMs),
   },
   { error: 'true, false, or an object of limits' },
 );
@@ -127,7 +129,7 @@ const skillFolder = z.strictObject(
   {
     path: folderPath(),
     trusted: flag.default(false),
-    timeoutMs: whole('milliseconds', 1, longestMs).default(defaultScriptTimeoutMs),
+    timeoutMs: wholeNumber('milliseconds', 1, longestMs).default(defaultScriptTimeoutMs),
     env: textsByName.default({}),
   },
   { error: 'the path of a folder, or an object with "path"' },
@@ -144,7 +146,7 @@ const audit = z.strictObject(
   {
     file: filled.optional(),
     logArguments: flag.default(defaultAudit.logArguments),
-    maxBytes: whole('bytes', 65_536, Number.MAX_SAFE_INTEGER).default(defaultAudit.maxBytes),
+    maxBytes: wholeNumber('bytes', 65_536, Number.MAX_SAFE_INTEGER).default(defaultAudit.maxBytes),
   },
   { error: 'false, or an object' },
 );
@@ -157,10 +159,10 @@ const exchangeRule = z.strictObject(
     keys: filled,
     allow: z.array(filled, { error: 'a list of patterns like "github:*"' }).min(1, { error: 'a list of at least one pattern' }),
     readOnly: flag.default(false),
-    ttlMs: whole('milliseconds', 60_000, 86_400_000).default(defaultExchangedTtlMs),
-    calls: whole('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
-    perMinute: whole('calls', 1, 1_000_000).optional(),
-    concurrent: whole('calls', 1, 1_000_000).optional(),
+    ttlMs: wholeNumber('milliseconds', 60_000, 86_400_000).default(defaultExchangedTtlMs),
+    calls: wholeNumber('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
+    perMinute: wholeNumber('calls', 1, 1_000_000).optional(),
+    concurrent: wholeNumber('calls', 1, 1_000_000).optional(),
   },
   { error: 'an object with "issuer", "subject", "keys" and "allow"' },
 );
@@ -170,9 +172,9 @@ const doorScope = z.strictObject(
     scope: z.string({ error: 'one scope, without spaces' }).regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'one scope, without spaces' }),
     allow: z.array(filled, { error: 'a list of patterns like "github:*"' }).min(1, { error: 'a list of at least one pattern' }),
     readOnly: flag.default(false),
-    calls: whole('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
-    perMinute: whole('calls', 1, 1_000_000).optional(),
-    concurrent: whole('calls', 1, 1_000_000).optional(),
+    calls: wholeNumber('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
+    perMinute: wholeNumber('calls', 1, 1_000_000).optional(),
+    concurrent: wholeNumber('calls', 1, 1_000_000).optional(),
   },
   { error: 'an object with "scope" and "allow"' },
 );
@@ -198,7 +200,7 @@ const otlp = z.strictObject(
       .min(0, { error: 'a number from 0 to 1' })
       .max(1, { error: 'a number from 0 to 1' })
       .default(1),
-    intervalMs: whole('milliseconds', 100, 3_600_000).default(defaultOtlpIntervalMs),
+    intervalMs: wholeNumber('milliseconds', 100, 3_600_000).default(defaultOtlpIntervalMs),
   },
   { error: 'an object with "endpoint"' },
 );
@@ -212,8 +214,8 @@ const pemFiles = z.strictObject(
 
 const clusterAudit = z.strictObject(
   {
-    maxDays: whole('days', 1, 36_500).default(defaultClusterAudit.maxDays),
-    maxBytes: whole('bytes', 1_048_576, Number.MAX_SAFE_INTEGER).default(defaultClusterAudit.maxBytes),
+    maxDays: wholeNumber('days', 1, 36_500).default(defaultClusterAudit.maxDays),
+    maxBytes: wholeNumber('bytes', 1_048_576, Number.MAX_SAFE_INTEGER).default(defaultClusterAudit.maxBytes),
   },
   { error: 'false, or an object with "maxDays" and "maxBytes"' },
 );
@@ -231,8 +233,8 @@ const cluster = z.strictObject(
     tls: pemFiles.optional(),
     key: filled.optional(),
     hubName: filled.optional(),
-    replicas: whole('servers', 1, 5).optional(),
-    drainMs: whole('milliseconds', 0, 3_600_000).default(defaultDrainMs),
+    replicas: wholeNumber('servers', 1, 5).optional(),
+    drainMs: wholeNumber('milliseconds', 0, 3_600_000).default(defaultDrainMs),
     audit: z.union([z.literal(false), clusterAudit], { error: 'false, or an object with "maxDays" and "maxBytes"' }).prefault({}),
   },
   { error: 'an object with "url"' },
@@ -252,7 +254,7 @@ const notebridge = z.strictObject(
       .default({ ...defaultCodeModeLimits, enabled: false, typeCheck: 'auto' }),
     approve: approve.default('none'),
     telemetry: telemetry.prefault({}),
-    drainMs: whole('milliseconds', 0, 3_600_000).default(defaultAloneDrainMs),
+    drainMs: wholeNumber('milliseconds', 0, 3_600_000).default(defaultAloneDrainMs),
     cluster: cluster.optional(),
     limits: limits.prefault({}),
   },
@@ -262,7 +264,7 @@ const notebridge = z.strictObject(
 /** A config file. `inputs` and `$schema` are other programs' and only tolerated. */
 export const configSchema = z.strictObject(
   {
-    $schema: text.optional(),
+    $schema: anyText.optional(),
     inputs: z.array(z.looseObject({}, { error: 'an object' }), { error: 'a list of objects' }).optional(),
     mcpServers: servers.default({}),
     servers: servers.default({}),

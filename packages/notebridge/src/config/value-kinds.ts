@@ -8,17 +8,19 @@ export const longestMs = 2_147_483_647;
 /** The longest string that V8 can hold, and so the largest message. */
 export const longestString = 536_870_888;
 
-export const text = z.string({ error: 'a text in double quotes' });
+export const anyText = z.string({ error: 'a text in double quotes' });
 export const filled = z.string({ error: 'a text in double quotes, not empty' }).min(1, { error: 'a text in double quotes, not empty' });
 export const flag = z.boolean({ error: 'true or false' });
-export const texts = z.array(text, { error: 'a list of texts' });
-export const textsByName = z.record(z.string(), text, { error: 'an object of texts' });
+export const texts = z.array(anyText, { error: 'a list of texts' });
+export const textsByName = z.record(z.string(), anyText, { error: 'an object of texts' });
 
-export function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
+export function oneOfNames<const Names extends readonly [string, ...string[]]>(
+  ...names: Names
+): z.ZodEnum<{ [Name in Names[number]]: Name }> {
   return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });
 }
 
-export function whole(unit: string, least: number, most: number): z.ZodNumber {
+export function wholeNumber(unit: string, least: number, most: number): z.ZodNumber {
   const error = `a whole number of ${unit}, ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
 }

@@ -24,10 +24,7 @@ import { runProgram } from '../support/program.js';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../support/skill-folders.js';
 import { fixtureConfig, fixtureServer, httpConfig, linesOf, openUpstreams } from '../support/upstreams.js';
 
-let base: string;
-/** The folder that code was given to write to. */
-let given: string;
-let outside: string;
+let [base, given, outside] = ['', '', '']; // Code was given one of them to write to.
 let folders: string[];
 
 beforeEach(() => {
