@@ -290,7 +290,10 @@ describe('a command line that is recorded', { tags: ['P-951'] }, () => {
     ];
     for (const [line, cwd] of starts) {
       const { ending, stderr } = await runProgram(['record', join(base, 'r.jsonl'), '--', ...line], { env, cwd });
-      expect([ending, stderr], line.join(' ')).toEqual([1, expect.stringMatching(/is not started: code in a sandbox may write to .*grants files --withdraw /)]);
+      expect([ending, stderr], line.join(' ')).toEqual([
+        1,
+        expect.stringMatching(/is not started: code in a sandbox may write to .*grants files --withdraw /),
+      ]);
     }
     expect(linesOf(mark)).toEqual([]);
   });
