@@ -28,6 +28,7 @@ interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env'> {
 
 /** More than anybody writes. */
 const mostDepth = 8;
+const mostTexts = 16;
 const mostModules = 16;
 const mostModuleFolders = 256;
 const mostModuleParts = 8;
@@ -99,8 +100,9 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
 /** The places that words name which are themselves code, or a command line. */
 function placesOfTexts(words: readonly string[], around: Surroundings): string[] {
   let interpreter: string | undefined;
+  let texts = 0;
   return words.flatMap((word, index) => {
-    const isText = isTextOption(words[index - 1] ?? '');
+    const isText = isTextOption(words[index - 1] ?? '') && texts++ < mostTexts;
     const places = !isText
       ? []
       : interpreter !== undefined && !isShell(interpreter)

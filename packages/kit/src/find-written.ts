@@ -3,6 +3,8 @@ import { dirname, join, parse, sep } from 'node:path';
 
 /** As many as Linux follows before it reports a loop. */
 const mostLinks = 40;
+/** PATH_MAX of Linux, the largest: no program is given what stands behind a longer path. */
+const mostLength = 4096;
 
 /** A folder that code was given to write to. */
 export interface KnownFolder {
@@ -94,6 +96,7 @@ export function isWithin(path: string, folder: string): boolean {
 /** Looks at the entries that the system takes when it follows a path: each of its parts, and those of the links among them. */
 function findOnTheWay(path: string, lookAt: (place: string) => Step): string | undefined {
   const whole = parse(path).root === '' ? join(process.cwd(), path) : path;
+  if (whole.length > mostLength) return undefined;
   let { root: here } = parse(whole);
   // The next step comes last.
   const steps = whole.slice(here.length).split(sep).reverse();

@@ -203,6 +203,8 @@ it('a JupyterLab that was started again has a kernel for the notebook again', { 
   await lab.stop();
   await lab.run();
   await until(() => agent.notebook.session.kernel.state === 'dead');
+  // Its document comes back by a way of its own.
+  await until(async () => (await agent.call('get_notebook_info')).value.live === true);
   const { cells } = agent.notebook.session.document;
   const refused = await agent.call('run_code', { code: '1' });
   expect(refused.error).toMatchObject({ code: 'kernel_dead', message: expect.stringContaining('restart_kernel') });

@@ -8,6 +8,8 @@ import { gatherInput } from '../bindings/input.js';
 import { Renewer } from '../bindings/renewer.js';
 import { writePackage } from '../bindings/write-package.js';
 import { onToolsChanged, type ToolServers } from '../core/tool-server.js';
+import { writtenBy } from '../processes/written-rule.js';
+import { makeFolderInside } from '../state/folder-inside.js';
 
 export interface SharedFolderOptions {
   dir: string;
@@ -76,7 +78,9 @@ async function renew({ servers, hubUrl, logger }: SharedFolderOptions, { folder,
 
 async function makeSkills(path: string, logger: Logger): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    const written = writtenBy(path);
+    if (written === undefined) await mkdir(path, { recursive: true });
+    else await makeFolderInside(path, written);
   } catch (error) {
     logger.warn(`The folder "${path}" cannot be made: ${reasonOf(error)}.`, { path });
   }

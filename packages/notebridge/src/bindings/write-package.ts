@@ -1,6 +1,7 @@
 import type { GeneratedFiles } from '@notebridge/bindings';
 import { isJsonObject } from '@notebridge/kit/json';
 import { processExists } from '../processes/own-user.js';
+import { writtenBy } from '../processes/written-rule.js';
 import { publishFolder } from '../state/published-folder.js';
 import { tryJson } from '../util/try-json.js';
 
@@ -30,6 +31,7 @@ export function writePackage(
     contentHash,
     marker: { file: manifestFile, isOurs: isManifest },
     asLink: isLive,
+    writtenBy,
     processes: { own: pid, exists: processExists },
   });
 }

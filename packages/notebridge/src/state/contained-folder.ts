@@ -125,6 +125,13 @@ export class ContainedFolder {
     return typeof result === 'object' ? result.value : undefined;
   }
 
+  /** As `withLocation`, for work that takes its time: the path leads there until that has settled. Rejects as it does, or if the folder is gone. */
+  async holdLocation<Result>(work: (location: string) => Promise<Result>): Promise<Result> {
+    const held = await this.#at('.', async (found) => ({ value: await work(found.location) }));
+    if (typeof held === 'string') throw new Error(`the folder "${this.path}" is gone`);
+    return held.value;
+  }
+
   async read(path: string, maxBytes: number): Promise<ContainedRead> {
     return this.#withFile(path, { maxBytes, what: 'read' }, async (file, found) => {
       const bytes = Buffer.alloc(Number(found.stats.size));

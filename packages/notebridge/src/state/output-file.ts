@@ -1,26 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { realpath, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { isWithin } from '@notebridge/kit/find-written';
-import { ContainedFolder } from './contained-folder.js';
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { failOutside, openInside, type WrittenBy } from './folder-inside.js';
 
 /**
  * Writes a file that the person has named. `writtenBy`: says in which folder it lies, if code may write there. In such a folder no link says
  * where it goes: what is written stays inside, also while code replaces what is on the way, and a link in its place is replaced. Rejects with
  * the system's error, or one that says that it would go elsewhere.
  */
-export async function writeOutput(
-  path: string,
-  content: string | Uint8Array,
-  writtenBy: (path: string) => string | undefined,
-): Promise<void> {
+export async function writeOutput(path: string, content: string | Uint8Array, writtenBy: WrittenBy): Promise<void> {
   const whole = resolve(path);
   const folder = writtenBy(whole);
   if (folder === undefined) return writeFile(whole, content);
-  const parent = await realpath(dirname(whole));
-  const inside = isWithin(parent, folder) ? await (await ContainedFolder.open(folder))?.enter(relative(folder, parent) || '.') : undefined;
-  const written = await inside?.withLocation((location): { error?: unknown } => {
+  const inside = await openInside(dirname(whole), folder);
+  const written = await inside.withLocation((location): { error?: unknown } => {
     try {
       replaceFile(location, basename(whole), content);
       return {};
@@ -29,7 +23,7 @@ export async function writeOutput(
     }
   });
   if (written?.error !== undefined) throw written.error;
-  if (written === undefined) throw new Error(`a link in "${folder}", to which code in a sandbox may write, leads out of that folder`);
+  if (written === undefined) failOutside(folder);
 }
 
 /** The new file is whole before it has its name. */

@@ -17,6 +17,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findWritten } from '@notebridge/kit/find-written';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BridgeError } from '../core/errors.js';
 import { processExists } from '../processes/own-user.js';
@@ -42,6 +43,7 @@ const publish = (
     contentHash: hashOf(version),
     marker: { file: 'mark.json', isOurs: (text) => text === 'ours' },
     asLink,
+    writtenBy: () => undefined,
     processes: { own: process.pid, exists: processExists },
     ...more,
   });
@@ -228,5 +230,42 @@ describe('publishFolder', () => {
     path = join(folder, 'file', 'generated');
     expect((await faultOf(publish('one'))).code).toBe('write_failed');
     await chmod(folder, 0o755);
+  });
+});
+
+describe('publishFolder below a folder where code may write', { tags: ['P-952'] }, () => {
+  const given = () => join(folder, 'given');
+  const inGiven = (at: string, more: Partial<PublishOptions> = {}) => {
+    path = join(given(), at);
+    return publish('one', { writtenBy: (asked) => findWritten(asked, [given()]), ...more });
+  };
+  beforeEach(async () => {
+    folder = await realpath(folder);
+    for (const name of ['given', 'elsewhere']) await mkdir(join(folder, name));
+  });
+
+  it.each([true, false])('follows no link out, on the way or in its place (live: %s)', async (asLink) => {
+    await symlink(join(folder, 'elsewhere'), join(given(), 'out'));
+    for (const at of ['out', 'out/generated', 'out/deep/er/generated']) {
+      const fault = await faultOf(inGiven(at, { asLink }));
+      expect(fault.message, at).toMatch(/link to elsewhere|leads out of that folder/);
+      expect(fault.message).toContain(path);
+    }
+    expect(await readdir(join(folder, 'elsewhere'))).toEqual([]);
+  });
+
+  it.each([true, false])('writes there as ever, into folders that it makes (live: %s)', async (asLink) => {
+    expect(await inGiven('deep/er/generated', { asLink })).toBe('written');
+    expect(await inGiven('deep/er/generated', { asLink })).toBe('unchanged');
+    expect(await text()).toBe('one');
+    await symlink(given(), join(folder, 'project'));
+    path = join(folder, 'project/more');
+    expect(await publish('two', { asLink, writtenBy: (asked) => findWritten(asked, [given()]) })).toBe('written');
+    expect(await readFile(join(given(), 'more/a.txt'), 'utf8')).toBe('two');
+  });
+
+  it('may be that folder itself', async () => {
+    expect(await inGiven('')).toBe('written');
+    expect(await readFile(join(given(), 'a.txt'), 'utf8')).toBe('one');
   });
 });

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { lstat, lutimes, mkdir, readdir, readlink, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
+import { isWithin } from '@notebridge/kit/find-written';
 import { BridgeError } from '../core/errors.js';
+import type { ContainedFolder } from './contained-folder.js';
 import { type FileTree, isCache, isSameTree, readText, writeTree } from './file-tree.js';
+import { failOutside, makeFolderInside, openInside, type WrittenBy } from './folder-inside.js';
 import { type Processes, putBack, sweep } from './published-leftovers.js';
 import { PublishedNames } from './published-names.js';
 import { removeTree } from './remove-tree.js';
@@ -18,6 +21,8 @@ export interface PublishOptions {
    * and readers that have the old one open keep it. False: a plain folder. What stands there stays of its kind.
    */
   asLink: boolean;
+  /** In such a folder no link says where we write: one in the place of ours, or that leads out on the way, is refused. */
+  writtenBy: WrittenBy;
   /** The number of this process, and whether one of a number runs: what others write just now is left alone. */
   processes: Processes;
 }
@@ -27,18 +32,14 @@ export interface PublishOptions {
  * we are killed, the old one stands. Rejects with `bad_usage` for what is not ours, and `write_failed`.
  */
 export async function publishFolder(path: string, files: FileTree, options: PublishOptions): Promise<'written' | 'unchanged'> {
+  const whole = resolve(path);
   try {
-    const place = await lookAt(resolve(path), options);
-    await assertOurs(place, options);
-    if (place.folder !== undefined && (await isSameTree(place.folder, files))) {
-      await sweep(place.names, options.processes);
-      return 'unchanged';
-    }
-    await mkdir(place.names.parent, { recursive: true });
-    if (place.kind === 'link' || (place.kind === 'nothing' && options.asLink)) await publishAsLink(place, files, options);
-    else await publishPlainly(place, await writeNew(place, files));
-    await sweep(place.names, options.processes);
-    return 'written';
+    const folder = options.writtenBy(whole);
+    if (folder === undefined) return await publishAt(whole, files, { ...options, shown: whole, followsLinks: !options.asLink });
+    const { parent, name } = await enterParent(whole, folder);
+    const publishing = { ...options, shown: whole, followsLinks: false };
+    if (parent === undefined) return await publishAt(folder, files, publishing);
+    return await parent.holdLocation((location) => publishAt(join(location, name), files, publishing));
   } catch (error) {
     if (error instanceof BridgeError) throw error;
     throw new BridgeError(
@@ -52,6 +53,37 @@ export async function publishFolder(path: string, files: FileTree, options: Publ
   }
 }
 
+interface Publishing extends PublishOptions {
+  /** The path as the person knows it. */
+  shown: string;
+  followsLinks: boolean;
+}
+
+async function publishAt(path: string, files: FileTree, options: Publishing): Promise<'written' | 'unchanged'> {
+  const place = await lookAt(path, options);
+  await assertOurs(place, options);
+  if (place.folder !== undefined && (await isSameTree(place.folder, files))) {
+    await sweep(place.names, options.processes);
+    return 'unchanged';
+  }
+  await mkdir(place.names.parent, { recursive: true });
+  if (place.kind === 'link' || (place.kind === 'nothing' && options.asLink)) await publishAsLink(place, files, options);
+  else await publishPlainly(place, await writeNew(place, files));
+  await sweep(place.names, options.processes);
+  return 'written';
+}
+
+/** Where `path` stands in such a folder, its parent held. The folder itself has its parent where no code writes: undefined. */
+async function enterParent(path: string, folder: string): Promise<{ parent: ContainedFolder | undefined; name: string }> {
+  const [above, name] = [await realpath(dirname(path)).catch(orNothing), basename(path)];
+  if (above !== undefined && join(above, name) === folder) return { parent: undefined, name };
+  if (above === undefined || isWithin(above, folder)) return { parent: await makeFolderInside(dirname(path), folder), name };
+  // A link of the person's, outside.
+  const real = (await realpath(path).catch(orNothing)) ?? failOutside(folder);
+  if (real === folder) return { parent: undefined, name };
+  return { parent: await openInside(dirname(real), folder), name: basename(real) };
+}
+
 /** A manifest of thousands of tools has some hundred thousand. */
 const maxMarkerBytes = 16_777_216;
 
@@ -63,31 +95,31 @@ interface Place {
   folder: string | undefined;
 }
 
-async function lookAt(path: string, options: Pick<PublishOptions, 'processes' | 'asLink'>): Promise<Place> {
-  const { processes, asLink } = options;
+async function lookAt(path: string, options: Publishing): Promise<Place> {
+  const { processes, shown, followsLinks } = options;
   const names = new PublishedNames(dirname(path), basename(path), processes.own);
   const look = () => lstat(path).catch(orNothing);
   const found = (await look()) ?? ((await putBack(names, processes)) ? await look() : undefined);
   if (found === undefined) return { names, kind: 'nothing', folder: undefined };
   if (found.isDirectory()) return { names, kind: 'folder', folder: path };
-  if (!found.isSymbolicLink()) throw notOurs(path, 'it is no folder');
+  if (!found.isSymbolicLink()) throw notOurs(shown, 'it is no folder');
   const aim = await readlink(path);
   if (names.isVersion(aim)) return { names, kind: 'link', folder: join(names.parent, aim) };
   // Where kernels read, they may write as well: no link of theirs says where we do.
-  if (asLink) throw notOurs(path, 'it is a link to elsewhere');
+  if (!followsLinks) throw notOurs(shown, 'it is a link to elsewhere');
   const real = await realpath(path).catch(() => undefined);
-  if (real === undefined) throw notOurs(path, 'it is a link to nothing');
-  return lookAt(real, options);
+  if (real === undefined) throw notOurs(shown, 'it is a link to nothing');
+  return lookAt(real, { ...options, shown: real });
 }
 
 /** An empty folder may be taken: it was made for us. */
-async function assertOurs({ folder, names }: Place, { marker }: PublishOptions): Promise<void> {
+async function assertOurs({ folder }: Place, { marker, shown }: Publishing): Promise<void> {
   if (folder === undefined) return;
   const text = await readText(join(folder, marker.file), maxMarkerBytes);
   if (text !== undefined && marker.isOurs(text)) return;
   const inside = await readdir(folder).catch(orNothing);
   if (inside?.some((name) => !isCache(name)) === true)
-    throw notOurs(names.path, `it holds files that were not generated (no ${marker.file} of ours)`);
+    throw notOurs(shown, `it holds files that were not generated (no ${marker.file} of ours)`);
 }
 
 function notOurs(path: string, why: string): BridgeError {

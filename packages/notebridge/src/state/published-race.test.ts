@@ -55,6 +55,7 @@ const publish = (version: string) =>
       contentHash: Buffer.from(version.padEnd(20, '.')).toString('hex'),
       marker: { file: 'mark.json', isOurs: (text) => text === 'ours' },
       asLink: true,
+      writtenBy: () => undefined,
       processes: { own: process.pid, exists: processExists },
     },
   );

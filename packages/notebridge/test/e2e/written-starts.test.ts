@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { assertStartsOutside } from '../../src/processes/start-outside.js';
 import { heedWritten } from '../../src/processes/written-rule.js';
+import { growthOfWork } from '../support/growth.js';
 import { fixtureConfig } from '../support/upstreams.js';
 
 let base: string;
@@ -219,5 +220,22 @@ describe('a server', () => {
   ])('gets folders and files there as data: %j', { tags: ['P-624'] }, (line) => {
     const env = { DB: 'P/data.db', ALLOWED: 'P', PATH: 'P/bin:/usr/bin' };
     expect(() => assertStartsOutside(startOf(line, { env }))).not.toThrow();
+  });
+});
+
+describe('a start that is large', { tags: ['P-953'] }, () => {
+  const many = (size: number, ...words: string[]) => Array.from({ length: size }, () => words).flat();
+  const starts: [string, (size: number) => { args: string[]; env?: Record<string, string> }][] = [
+    ['variables', (size) => ({ args: [], env: Object.fromEntries(many(size, '').map((_, at) => [`V${at}`, 'plain'])) })],
+    ['words that expand', (size) => ({ args: ['-c', `X=a; ${many(size, 'Y=b; ').join('')} echo ${many(size, '$X/').join('')}`] })],
+    ['programs behind one another', (size) => ({ args: many(size, 'env') })],
+    ['options before programs', (size) => ({ args: many(size, '-x', 'node') })],
+    ['texts that are commands', (size) => ({ args: many(size, '-c', 'echo "$@"') })],
+    ['modules', (size) => ({ args: many(size, '-m', 'a.b.c'), env: { PYTHONPATH: many(size, outside).join(':') } })],
+  ];
+  it.each(starts)('costs no more than it is longer: %s', async (_, toStart) => {
+    const judge = (size: number) => assertStartsOutside({ command: 'bash', env: {}, cwd: outside, ...toStart(size) });
+    judge(100);
+    expect(await growthOfWork(judge, 4000)).toBeLessThan(8);
   });
 });
