@@ -233,7 +233,7 @@ describe('publishFolder', () => {
   });
 });
 
-describe('publishFolder below a folder where code may write', { tags: ['P-952'] }, () => {
+describe('publishFolder below a folder where code may write', { tags: ['P-710'] }, () => {
   const given = () => join(folder, 'given');
   const inGiven = (at: string, more: Partial<PublishOptions> = {}) => {
     path = join(given(), at);
