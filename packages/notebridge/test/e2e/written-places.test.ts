@@ -272,11 +272,8 @@ describe('a skill outside, whose start leads there', { tags: ['P-702'] }, () => 
 describe('a command line that is recorded', { tags: ['P-703'] }, () => {
   it('is started by the same rule', async () => {
     const env = { HOME: join(base, 'home'), XDG_STATE_HOME: join(base, 'state') };
-    const record = createWrittenFolders(
-      join(base, 'state/notebridge'),
-      { uid: process.getuid?.() },
-      { own: process.pid, startOf: startOfProcess },
-    );
+    const processes = { own: process.pid, startOf: startOfProcess };
+    const record = createWrittenFolders(join(base, 'state/notebridge'), { uid: process.getuid?.() }, processes);
     await record.add(given);
     const mark = join(base, 'has-run');
     const script = file(join(given, 'server.mjs'), `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(mark)}, '');`);
