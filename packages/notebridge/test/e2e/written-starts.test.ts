@@ -223,7 +223,7 @@ describe('a server', () => {
   });
 });
 
-describe('a start that is large', { tags: ['P-953'] }, () => {
+describe('a start that is large', { tags: ['P-704'] }, () => {
   const many = (size: number, ...words: string[]) => Array.from({ length: size }, () => words).flat();
   const starts: [string, (size: number) => { args: string[]; env?: Record<string, string> }][] = [
     ['variables', (size) => ({ args: [], env: Object.fromEntries(many(size, '').map((_, at) => [`V${at}`, 'plain'])) })],

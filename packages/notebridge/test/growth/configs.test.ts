@@ -2,11 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCodePlaces } from '@notebridge/kit/code-places';
 import { parseJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { createNotebridge, type Notebridge } from '../../src/assembly/create-notebridge.js';
 import { createTerminalLogger } from '../../src/cli/terminal-logger.js';
 import { defaultConfig } from '../../src/config/config.js';
@@ -16,7 +15,7 @@ import { RecentLog } from '../../src/recent/recent-log.js';
 import { secretsOfServer } from '../../src/upstreams/server-secrets.js';
 import { Redactor } from '../../src/util/redactor.js';
 import { createContext } from '../support/create-context.js';
-import { type GrowingKind, growthOfWork, testGrowth, textsIn } from '../support/growth.js';
+import { type GrowingKind, testGrowth, textsIn } from '../support/growth.js';
 
 const serversOf = (part: unknown, server: JsonObject): JsonObject => ({
   mcpServers: Object.fromEntries(textsIn(part).map((_, at) => [`server-${at}`, server])),
@@ -147,18 +146,4 @@ describe('what is sent to the owner’s API and grows', () => {
     ],
     { coreHasOneIn: 24, tags: ['P-648'] },
   );
-});
-
-describe('a start that is judged', () => {
-  it('costs no more than its words and variables are more', { tags: ['P-704'] }, async () => {
-    const judge = (size: number): unknown => {
-      const names = Array.from({ length: size }, (_, at) => `V${at}`);
-      return findCodePlaces({
-        argv: ['node', ...names.map((name) => `$${name}`)],
-        env: Object.fromEntries(names.map((name) => [name, `a text in ${name}`])),
-        cwd: '/',
-      });
-    };
-    expect(await growthOfWork(judge, 8000)).toBeLessThan(8);
-  });
 });
