@@ -37,7 +37,7 @@ const mostModuleParts = 8;
 const codeVariables =
   /^(PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|EXECUTABLE)|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|ZDOTDIR|HOME|XDG_CONFIG_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
 
-/** Of those, what says which environment a shell is in, or belongs to tools: no kernel takes code by it as it starts. */
+/** Some of these say which environment a shell is in, or belong to tools: no kernel takes code by them as it starts. */
 const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|UV_.*|PIP_.*|GIT_.*|CARGO_.*|MAKEFILES|MAKEFLAGS|(NPM|npm)_.*)$/;
 
 const codeSuffix =
@@ -156,7 +156,7 @@ function toTexts(env: Readonly<Record<string, string | undefined>>): Record<stri
   return Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])));
 }
 
-/** Those of `env`, and what else is known. */
+/** Looks into `env`, then into what else is known. */
 function variablesIn(env: Readonly<Record<string, string>>, known: VariableLookUp = ownVariables): VariableLookUp {
   return (name) => (Object.hasOwn(env, name) ? env[name] : known(name));
 }

@@ -52,7 +52,7 @@ export function createWrittenFinder(folders: readonly (string | KnownFolder)[]):
 interface Step {
   /** The folder that it is in. */
   readonly written: string | undefined;
-  /** What it leads to, if it is a link. */
+  /** Its target, if it is a link. */
   readonly target: string | undefined;
 }
 

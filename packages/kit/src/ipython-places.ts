@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * What IPython runs, or takes as settings, from its own folder as each kernel starts. Each may be a link, and whatever is there is code. `env`: of
+ * The files of IPython's own folder that it runs, or takes as settings, as each kernel starts. Each may be a link, and whatever is there is code. `env`: of
  * the kernel.
  */
 export function findIpythonPlaces(env: Readonly<Record<string, string | undefined>>): string[] {

@@ -41,7 +41,7 @@ const textOptions = /^(-[a-z]*c|-e|-p|-S|--(eval|print|command|call|exec|stdio|s
 
 type ProgramKind = 'interpreter' | 'wrapper' | 'tool';
 
-/** What a program does with its words, by its name, or that of the file behind its links. Undefined: it takes them as data. */
+/** The use that a program makes of its words, by its name, or that of the file behind its links. Undefined: they are data. */
 export function programKindOf(word: string): ProgramKind | undefined {
   const names = [basename(word), ...(word.startsWith('/') ? [nameBehind(word)] : [])].map((name) => name.replace(/\.exe$/i, ''));
   if (names.some((name) => interpreters.test(name))) return 'interpreter';

@@ -4,7 +4,7 @@ import { readHead } from './small-file.js';
 export interface ShellText {
   /** The words of each of its commands, without quotes. */
   readonly commands: readonly (readonly string[])[];
-  /** What it sets (`NAME=value`). */
+  /** Its settings (`NAME=value`). */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -12,7 +12,7 @@ const assignment = /^(\w+)=(.*)$/s;
 /** Words before the program of a command. */
 const beforeProgram = /^(exec|command|builtin|eval|time|then|do|else|elif|if|while|until|!|\{|export|local|readonly)$/;
 
-/** What a variable of a shell stands for; undefined: it is not known. */
+/** The value of a variable of a shell; undefined: it is not known. */
 export type VariableLookUp = (name: string) => string | undefined;
 
 /** More than any system takes for one program: what is longer stays as it is written. */

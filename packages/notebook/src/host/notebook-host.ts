@@ -108,7 +108,7 @@ export class NotebookHost implements AsyncDisposable {
     return this.#parts?.kernels?.isUsing(kernel) ?? false;
   }
 
-  /** Who joins has asked for this kernel, by what `--kernel` takes: where it is another one, the person is asked. */
+  /** The kernel that an agent which joins has asked for, as `--kernel` takes it: where it is another one, the person is asked. */
   async offerKernel(wanted: string): Promise<void> {
     await this.#parts?.kernels?.offer(wanted);
   }
@@ -272,7 +272,7 @@ export class NotebookHost implements AsyncDisposable {
         session.start().catch((error: unknown) => this.#logger.warn('The kernel did not start.', { error: messageOf(error) }));
       },
     });
-    // Those that end with the host come back to the next one.
+    // Agents that end with the host come back to the next one.
     windows.onOpen = (isOpen) => this.#closing === undefined && port.note(isOpen);
     return port;
   }

@@ -47,7 +47,7 @@ export type Command =
   | HostCommand
   | ToolCommand;
 
-/** What one `WorkerAnswer` of its id answers. */
+/** A request that one `WorkerAnswer` of its id answers. */
 export type WorkerRequest =
   | { type: 'complete'; before: string }
   | { type: 'evaluate'; expression: string }

@@ -52,7 +52,7 @@ export class AllowedReach {
     return this.#offer.kind === 'write' ? { files: 'rw', allowNet } : { files, allowNet: [...allowNet, what] };
   }
 
-  /** That of another kernel, which was kept from nothing yet. */
+  /** The reach of another kernel, which was kept from nothing yet. */
   set(reach: CodeReach): void {
     this.#reach = reach;
     this.#offer = undefined;

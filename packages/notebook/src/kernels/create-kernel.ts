@@ -26,7 +26,7 @@ export interface CreateKernelOptions {
   allowNet?: readonly string[] | undefined;
   ours?: readonly string[] | undefined;
   runs?: readonly RunPlace[] | undefined;
-  /** What Pyodide's code reaches. */
+  /** The reach of Pyodide's code. */
   reach: () => PyodideReach;
   /** Called when the sandbox of an own Python has kept code from something. */
   onRestricted?: ((restriction: Restriction) => void) | undefined;

@@ -1,6 +1,6 @@
 import type { FoundKernel } from './found-kernel.js';
 
-/** What a person is asked before a kernel runs: with what its code may do then. */
+/** The question to a person before a kernel runs: with what its code may do then. */
 export interface KernelAsks {
   readonly question: string;
   readonly isolation: string;
@@ -30,7 +30,7 @@ export interface KernelChoice {
   readonly reason: string;
   /** What its code can do to this machine, in one or two sentences. */
   readonly isolation: string;
-  /** What could be used instead. */
+  /** The kernel that could be used instead. */
   readonly proposal: (KernelAsks & { readonly id: string }) | null;
   /** Of `notebridge notebook`: with these a person opens the notebook again with this kernel and these limits. */
   readonly options: readonly string[];

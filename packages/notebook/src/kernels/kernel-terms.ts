@@ -4,7 +4,7 @@ import type { CodeReach } from './allowed-reach.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import type { FindPyodideReach } from './pyodide-reach.js';
 
-/** What is decided beside the kernel itself. */
+/** The decisions beside the kernel itself. */
 export interface KernelTerms {
   readonly sandbox: SandboxMode;
   /** A person chose it, at a terminal or in a window. */
@@ -46,7 +46,7 @@ export interface ReopenFacts {
   /** `--sandbox`, as it was given. */
   readonly sandbox: SandboxMode | undefined;
   readonly reach: CodeReach;
-  /** What Pyodide's code reaches. */
+  /** The reach of Pyodide's code. */
   readonly findReach: FindPyodideReach;
   /** Nobody has named a kernel: what `auto` finds is meant. */
   readonly isAuto: boolean;

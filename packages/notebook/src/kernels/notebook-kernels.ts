@@ -56,7 +56,7 @@ export interface KernelSetup extends KernelTerms, CodeReach {
   readonly onRestricted: (restriction: Restriction) => void;
 }
 
-/** What a person is asked about, before it runs the code. */
+/** The kernel that a person is asked about, before it runs the code. */
 interface Proposal {
   readonly kernel: FoundKernel;
   readonly question: string;
@@ -79,7 +79,7 @@ export class NotebookKernels {
   /** It was put in by a person in a window. */
   #isChosen = false;
   #session: NotebookSession | undefined;
-  /** What the person is asked about. */
+  /** The kernel that the person is asked about. */
   #proposal: Proposal | undefined;
   /** Kernels of `--kernel` of who joined, about which the person was asked. */
   readonly #wanted = new Set<string>();

@@ -51,7 +51,7 @@ export class JupyterEngine implements Engine {
   readonly #helper: Helper;
   readonly #calls: ToolCalls | undefined;
   readonly #requests = new Map<string, (reply: Content) => void>();
-  /** Those that the kernel has not dealt with yet: what they show is no cell's. */
+  /** Evaluations that the kernel has not dealt with yet: what they show is no cell's. */
   readonly #quiet = new Set<string>();
   /** Messages of comms that the kernel has not dealt with yet. */
   readonly #comms = new Map<string, { onShown: ((shown: ShownByCode) => void) | undefined; resolve: () => void }>();

@@ -52,7 +52,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
 }
 
 /** A service manager lets calls end. Whoever types Ctrl-C, or sends a second signal, waits for none. */
-async function drain(bridge: Notebridge, why: NodeJS.Signals | unknown): Promise<void> {
+async function drain(bridge: Notebridge, why: unknown): Promise<void> {
   const { hub, drainMs, cluster } = bridge;
   const atOnce = new AbortController();
   if (why === 'SIGTERM' && drainMs > 0) {
