@@ -33,6 +33,10 @@ it('comes to the same text, wherever it is cut into pieces', () => {
   );
 });
 
+it('holds half of a character back until the other half comes', () => {
+  expect(write(['a\ud83d', '\ude00\x1b', '[1;32ma'])).toBe('a😀\x1b[1;32ma\x1b[0m');
+});
+
 it('goes on behind a text that is there already', () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 30 }), fc.array(part, { maxLength: 10 }), (parts, more) => {

@@ -8,7 +8,7 @@ export interface TextEdit {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-const control = /[\x1b\r\b\x07]/;
+const control = /[\x1b\r\b\x07]|[\ud800-\udbff]$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const allButColours = /[\r\b\x07]|\x1b(?!\[[\d;:]{0,64}m)/;
 
