@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -128,6 +128,29 @@ await raw("calls", "count")`;
     assertWhole();
   });
 
+  it('goes on in no Python once its grant was revoked, though it lets interrupts pass', { tags: ['P-644'], timeout: slow }, async () => {
+    const before = new Set(pythonsOf(hub));
+    const { token, id } = await grantOf('--allow', 'calls:*');
+    const one = modernOf(token);
+    const code = `
+from generated.mcp.calls import count
+await count(n="deaf-before")
+while True:
+    try:
+        while True: pass
+    except BaseException:
+        pass`;
+    await one.execute({ code, wait_seconds: 0 });
+    await has('count deaf-before');
+    const own = () => pythonsOf(hub).filter((pid) => !before.has(pid));
+    // One that was begun meanwhile waits for the next agent.
+    const busy = own();
+    expect(busy.length).toBeGreaterThan(0);
+    await hub.run('grant', 'revoke', id);
+    // An interrupt alone has five seconds.
+    await expect.poll(() => busy.every((pid) => own().includes(pid)), { timeout: 4000 }).toBe(false);
+  });
+
   it('is held to the budget, the rate and the calls at once of its grant, with every call that it makes', {
     tags: ['P-394'],
     timeout: slow,
@@ -215,3 +238,9 @@ raise ValueError("end")`;
     expect(last).not.toMatch(/^- bank|\u202e/m);
   });
 });
+
+/** Processes that the hub has started and that run Pyodide. */
+function pythonsOf({ child }: ServedHub): string[] {
+  const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
+  return children.filter((pid) => existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('pyodide'));
+}

@@ -85,7 +85,15 @@ export class CodeExecutor {
   async runTest(code: string, { principal, count, parent, signal }: TestRun): Promise<RunOutcome> {
     const kernel = await this.#take({ principal });
     try {
-      const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
+      const execution = {
+        signal,
+        parent,
+        callId: parent.callId,
+        progress: () => {},
+        calls: () => 0,
+        mayHaveRun: false,
+        isWithdrawn: false,
+      };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
       return await runExecution({ execution, kernel, code, seconds, isTest: true, count }, this.#options);
     } finally {
