@@ -47,7 +47,7 @@ export function testFiles() {
       kind,
       needs: needed,
       isDeep: /^\/\/ @module-tag deep$/m.test(own),
-      hasDeepTests: /tags: \[[^\]]*'deep'/.test(own),
+      hasDeepTests: /'deep'|\bcoreAndDeep\(/.test(own),
       requirements: [...new Set(own.match(/(?<='|@module-tag )P-\d{3}\b/g))],
     };
   });

@@ -25,7 +25,7 @@ process.env.XDG_STATE_HOME = join(folder, 'state-of-nobody');
 void [process.stdin, process.stdout, process.stderr];
 followMakers();
 const handlesBefore = countHandles();
-const startedAt = { ms: performance.now(), cpu: isMainThread ? 0 : cpuSeconds() };
+const startedAt = { ms: performance.now(), cpu: cpuSeconds() };
 /** Which test was at work when an entry of the folder was first seen. */
 const seenIn = new Map();
 
@@ -55,7 +55,7 @@ async function settle() {
 }
 
 /**
- * A line for each file, where the run asks what they cost: seconds of CPU of this process, which a file has for itself but in the project
+ * A line for each file, where the run asks what they cost: seconds of CPU of this process, which runs no other file meanwhile but in the project
  * "unit", with all children that it has seen end, and of wall time.
  */
 function tellCost() {
