@@ -18,11 +18,14 @@ for (const folder of ['kernel/python/', 'kernel/jupyter/python/']) {
 // being replaced, by a build beside it, is then taken for CommonJS.
 writeFileSync(new URL('dist/kernel/package.json', import.meta.url), '{ "type": "module" }\n');
 const kernelFolder = new URL('dist/kernel/', import.meta.url);
-await takeSnapshot({
+const kernelFiles = async () => ({
   workerUrl: new URL('worker/node-main.js', kernelFolder),
   pythonUrl: new URL('python/', kernelFolder),
   indexUrl: findPyodide(),
   stdlibUrl: await compileStandardLibrary(),
 });
-await bundleYjs(fileURLToPath(new URL('dist/lab/', import.meta.url)));
-await buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url)));
+await Promise.all([
+  kernelFiles().then((files) => takeSnapshot(files)),
+  bundleYjs(fileURLToPath(new URL('dist/lab/', import.meta.url))),
+  buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url))),
+]);

@@ -31,7 +31,7 @@ async function plot(width: number, height: number): Promise<Buffer> {
 /** Drawn once for all. */
 let drawn: Promise<Buffer> | undefined;
 function largePlot(): Promise<Buffer> {
-  drawn ??= plot(2000, 1500);
+  drawn ??= plot(1000, 750);
   return drawn;
 }
 
@@ -89,10 +89,10 @@ async function show(outputs: readonly Output[], options = {}) {
 describe('images of an answer', () => {
   it('are scaled to the size of a block, whole, and say from what', { tags: ['P-311'] }, async () => {
     const large = await largePlot();
-    expect(large.length).toBeGreaterThan(4_000_000);
+    expect(large.length).toBeGreaterThan(1_000_000);
     const { notes, blocks } = await show([shown('image/png', large)]);
     expect(notes).toEqual([
-      expect.stringMatching(/^\[image block 1 of this result: \d+×\d+ JPEG, \d+ bytes, scaled from 2000×1500 PNG, \d+ bytes\]$/),
+      expect.stringMatching(/^\[image block 1 of this result: \d+×\d+ JPEG, \d+ bytes, scaled from 1000×750 PNG, \d+ bytes\]$/),
     ]);
     const facts = readImageFacts(blocks[0]?.data ?? '');
     expect(facts).toMatchObject({ format: 'JPEG', isWhole: true });
@@ -120,10 +120,10 @@ describe('images of an answer', () => {
 
   it('are read as a region in full size by get_output', { tags: ['P-311'] }, async () => {
     const large = await largePlot();
-    const args = { cellId: 'c', type: 'image/png', region: '1900,10,400,50' };
+    const args = { cellId: 'c', type: 'image/png', region: '900,10,400,50' };
     const { value, images } = await readOutput([shown('image/png', large)], args, { scaleImage });
     expect(value).toMatchObject({
-      text: expect.stringMatching(/^\[image block 1 of this result: 100×50 PNG, \d+ bytes, a region of 2000×1500 PNG/),
+      text: expect.stringMatching(/^\[image block 1 of this result: 100×50 PNG, \d+ bytes, a region of 1000×750 PNG/),
     });
     expect(readImageFacts(String((images?.[0] as { data?: string } | undefined)?.data))).toMatchObject({ width: 100, height: 50 });
     await expect(readOutput([shown('image/png', large)], { ...args, region: '1,2,3' }, { scaleImage })).rejects.toThrow('region has to be');

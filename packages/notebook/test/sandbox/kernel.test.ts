@@ -96,6 +96,7 @@ describe.skipIf(!isPossible)('Python in the sandbox', () => {
     const kernel = open({
       sandbox: 'require',
       files: {
+        ...built.files,
         workerUrl: at('kernel/dist/kernel/worker/node-main.js'),
         pythonUrl: at('kernel/dist/kernel/python/'),
         indexUrl: at('pyodide/'),

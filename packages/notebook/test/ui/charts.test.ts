@@ -84,7 +84,7 @@ describe('charts', () => {
   afterAll(() => stage.close());
 
   const portions = [
-    { what: 'one of each library', words: ['plotly', 'altair6', 'folium'], pictures: ['Plotly', 'Vega-Lite', 'Map'], tags: [] },
+    { what: 'data and a page', words: ['vega', 'folium'], pictures: ['Vega-Lite', 'Map'], tags: [] },
     {
       what: 'all',
       words: Object.keys(charts),

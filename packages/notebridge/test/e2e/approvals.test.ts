@@ -45,8 +45,18 @@ interface Waiting extends JsonObject {
 /** The calls that wait at the hub, as soon as there are so many. */
 async function waiting(hub: ServedHub, count = 1): Promise<Waiting[]> {
   await hub.until(() => hub.log().filter(({ msg }) => String(msg).startsWith('A call waits for your approval')).length >= count);
-  const { stdout } = await hub.run('approvals', '--json');
-  return (JSON.parse(stdout) as { approvals: Waiting[] }).approvals;
+  return listed(hub);
+}
+
+async function listed(hub: ServedHub): Promise<Waiting[]> {
+  const response = await hub.request('/api/v1/hub/approvals', { token: hub.ownerToken });
+  return ((await response.json()) as { approvals: Waiting[] }).approvals;
+}
+
+/** As `notebridge approvals` decides, without a process of its own for each. */
+async function decide(hub: ServedHub, one: Waiting | undefined, decision: 'once' | 'deny'): Promise<void> {
+  const response = await hub.request(`/api/v1/hub/approvals/${one?.id}`, { token: hub.ownerToken, body: { decision } });
+  expect(await response.text()).toContain(String(one?.id));
 }
 
 describe.each(['legacy', 'modern'] as const)('an agent of the %s era', (era) => {
@@ -117,7 +127,7 @@ for (const { cells, tags } of coreAndDeep(['legacy', 'modern'] as const, (era) =
         const calling = agent.call('shop__add', { n: 1 });
         const [first] = await waiting(hub);
         await expect.poll(() => told).toEqual(['Waits for the owner of the hub to approve it: notebridge approvals']);
-        await hub.run('approvals', '--approve', String(first?.id));
+        await decide(hub, first, 'once');
         expect(await calling).toBe('add done');
       } finally {
         await agent.close();
@@ -126,7 +136,7 @@ for (const { cells, tags } of coreAndDeep(['legacy', 'modern'] as const, (era) =
   );
 
 describe('code that calls over HTTP', () => {
-  const issue = async (hub: ServedHub, ...terms: string[]): Promise<string> => (await hub.run('grant', ...terms)).stdout.trim();
+  const issue = async (hub: ServedHub, ...terms: string[]): Promise<string> => (await hub.grant(...terms)).token;
 
   it('waits until its owner approves or denies it, and is told what was refused by a code', {
     tags: ['P-422', 'P-424', 'P-429'],
@@ -205,8 +215,8 @@ describe('code that calls over HTTP', () => {
     await hub.run('approvals', '--approve-session', String(mine?.id));
     for (const call of again) expect((await call).answer).toMatchObject({ success: true });
     // Of another grant.
-    const [left] = (JSON.parse((await hub.run('approvals', '--json')).stdout) as { approvals: Waiting[] }).approvals;
-    await hub.run('approvals', '--deny', String(left?.id));
+    const [left] = await listed(hub);
+    await decide(hub, left, 'deny');
     expect((await others).answer).toMatchObject({ error_code: 'not_approved' });
     expect((await hub.call('shop', 'remove', { n: 4 }, token)).answer).toMatchObject({ success: true });
   });
@@ -239,12 +249,11 @@ describe('code that calls over HTTP', () => {
     hangsUp.abort();
     await expect(gone).rejects.toThrow();
     await untilAudited(hub, 1);
-    expect(JSON.parse((await hub.run('approvals', '--json')).stdout)).toEqual({ approvals: [] });
+    expect(await listed(hub)).toEqual([]);
     const stays = hub.call('shop', 'add', { n: 2 }, hub.ownerToken).catch((error: unknown) => error);
     await waiting(hub, 2);
-    hub.child.kill('SIGTERM');
+    expect(await hub.stop('SIGINT')).toBe(0);
     await stays;
-    expect(await hub.ended).toBe(0);
     expect(calls()).toEqual([]);
     expect(auditOf(hub).map(({ outcome }) => outcome)).toEqual(['not_approved', 'not_approved']);
   });
@@ -259,7 +268,7 @@ describe('code that calls over HTTP', () => {
     // What it says of itself counts for nothing, for read-only grants neither.
     const reading = hub.call('shop', 'read', {}, hub.ownerToken);
     const [first] = await waiting(hub);
-    await hub.run('approvals', '--approve', String(first?.id));
+    await decide(hub, first, 'once');
     expect((await reading).answer).toMatchObject({ success: true });
     expect((await hub.call('shop', 'read', {}, token)).answer).toMatchObject({ error_code: 'denied' });
   });
@@ -290,7 +299,7 @@ describe('the command `call`', () => {
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     const calling = hub.run('call', 'shop', 'add', '{"n":1}');
     const [first] = await waiting(hub);
-    await hub.run('approvals', '--approve', String(first?.id));
+    await decide(hub, first, 'once');
     expect(await calling).toMatchObject({ ending: 0, stdout: expect.stringContaining('"n": 1') });
     const typed = await hub.request('/api/v1/mcp/proxy/shop/tools/add', {
       token: hub.ownerToken,
@@ -298,14 +307,14 @@ describe('the command `call`', () => {
       headers: { 'notebridge-typed': 'true' },
     });
     expect(await typed.json()).toMatchObject({ success: true });
-    const token = (await hub.run('grant')).stdout.trim();
+    const { token } = await hub.grant();
     const notTyped = hub.request('/api/v1/mcp/proxy/shop/tools/add', {
       token,
       body: { arguments: {} },
       headers: { 'notebridge-typed': 'true' },
     });
     const [second] = await waiting(hub, 2);
-    await hub.run('approvals', '--deny', String(second?.id));
+    await decide(hub, second, 'deny');
     expect(await (await notTyped).json()).toMatchObject({ error_code: 'not_approved' });
     const alone = await hub.run('call', '--standalone', '--config', hub.configFile, 'shop', 'add', '{"n":3}');
     expect(alone).toMatchObject({ ending: 1, stderr: expect.stringContaining('nobody can be asked') });

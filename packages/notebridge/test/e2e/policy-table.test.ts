@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable } from '../../src/core/errors.js';
 import type { GrantTerms } from '../../src/grants/grant.js';
 import { GrantStore } from '../../src/grants/grant-store.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { type AgentReply, openLegacyAgent, openModernAgent, type SendMessage } from '../support/http-agent.js';
 import { classOfMethod, type MethodClass } from '../support/mcp-methods.js';
 import { Program } from '../support/program.js';
@@ -116,7 +117,7 @@ function isRefused({ status, error }: AgentReply): boolean {
 describe('every method, from everybody', () => {
   const doors: Record<string, Record<string, SendMessage>> = { legacy: {}, modern: {} };
 
-  it('a method at the doors of agents is refused, unless the table says otherwise', { timeout: startMs }, async () => {
+  beforeAll(async () => {
     for (const [name, caller] of Object.entries(agents)) {
       let isOpen = false;
       const asWhom = (): string | undefined => (isOpen ? caller.token : caller.opening);
@@ -126,41 +127,56 @@ describe('every method, from everybody', () => {
     }
     await end();
     for (const name of ['expired', 'revoked']) await expect.poll(async () => (await doors.modern?.[name]?.('ping'))?.status).toBe(401);
+  }, startMs);
 
-    const callers = Object.keys(agents);
-    for (const [door, senders] of Object.entries(doors)) {
-      for (const [name, send] of Object.entries(senders)) {
-        const before = reached().length;
-        const check = async (method: string): Promise<void> => {
-          const kind = classOfMethod[method] ?? 'unknown';
-          const isLive = allowed[name] !== undefined;
-          const isAllowed = isLive && ((door === 'modern' && notModern.includes(method)) || allowed[name]?.includes(kind) === true);
-          const cell = `${door} / ${name} / ${method}`;
-          const reply = await send(method, paramsOf(method, cell));
-          cells++;
-          // Nothing comes back on a notification: the audit has those that were refused.
-          if (isLive && method.startsWith('notifications/')) expect([cell, reply.status]).toEqual([cell, 202]);
-          else expect([cell, isRefused(reply), reply]).toEqual([cell, !isAllowed, reply]);
-          const marked = reached().filter((line) => line.includes(JSON.stringify(cell)));
-          if (!isAllowed) expect(marked).toEqual([]);
-          else if (method === 'tools/call') expect([cell, marked.length]).toEqual([cell, 1]);
-        };
-        // A header cannot end in a space. Who has nothing is refused before the method is looked at: of those each sends every third.
-        const isSent = (at: number): boolean => allowed[name] !== undefined || (at + callers.indexOf(name)) % 3 === 0;
-        const sent = methods.filter((method, at) => (door === 'legacy' || !method.endsWith(' ')) && isSent(at));
-        // Who is refused waits for it.
-        if (allowed[name] === undefined) await Promise.all(sent.map(check));
-        else for (const method of sent) await check(method);
-        // Not even a list: what the owner asks for afterwards is all that has come.
-        if (allowed[name] !== undefined) continue;
-        expect(await doors.modern?.owner?.('tools/call', { name: 'fs__write', arguments: {} })).toMatchObject({ status: 200, result: {} });
-        const came = reached()
-          .slice(before)
-          .map((line) => (JSON.parse(line) as JsonObject).method);
-        expect([name, came]).toEqual([name, ['tools/call']]);
-      }
-    }
-  });
+  // In the core each method goes through every other door.
+  for (const { cells: halves, tags } of coreAndDeep(['half', 'the other half'], (half) => half === 'half'))
+    it.each(halves)(
+      'a method (%s) at the doors of agents is refused, unless the table says otherwise',
+      { timeout: startMs, tags },
+      async (half) => {
+        const rest = half === 'half' ? 0 : 1;
+        const callers = Object.keys(agents);
+        for (const [door, senders] of Object.entries(doors)) {
+          for (const [name, send] of Object.entries(senders)) {
+            const before = reached().length;
+            const check = async (method: string): Promise<void> => {
+              const kind = classOfMethod[method] ?? 'unknown';
+              const isLive = allowed[name] !== undefined;
+              const isAllowed = isLive && ((door === 'modern' && notModern.includes(method)) || allowed[name]?.includes(kind) === true);
+              const cell = `${door} / ${name} / ${method}`;
+              const reply = await send(method, paramsOf(method, cell));
+              cells++;
+              // Nothing comes back on a notification: the audit has those that were refused.
+              if (isLive && method.startsWith('notifications/')) expect([cell, reply.status]).toEqual([cell, 202]);
+              else expect([cell, isRefused(reply), reply]).toEqual([cell, !isAllowed, reply]);
+              const marked = reached().filter((line) => line.includes(JSON.stringify(cell)));
+              if (!isAllowed) expect(marked).toEqual([]);
+              else if (method === 'tools/call') expect([cell, marked.length]).toEqual([cell, 1]);
+            };
+            // A header cannot end in a space. Who has nothing is refused before the method is looked at: of those each sends every third.
+            const isSent = (at: number): boolean => {
+              if (allowed[name] === undefined) return (at + callers.indexOf(name)) % 3 === 0;
+              return (at + (door === 'legacy' ? 0 : 1)) % 2 === rest || methods[at]?.startsWith('notifications/') === true;
+            };
+            const sent = methods.filter((method, at) => (door === 'legacy' || !method.endsWith(' ')) && isSent(at));
+            // Who is refused waits for it.
+            if (allowed[name] === undefined) await Promise.all(sent.map(check));
+            else for (const method of sent) await check(method);
+            // Not even a list: what the owner asks for afterwards is all that has come.
+            if (allowed[name] !== undefined) continue;
+            expect(await doors.modern?.owner?.('tools/call', { name: 'fs__write', arguments: {} })).toMatchObject({
+              status: 200,
+              result: {},
+            });
+            const came = reached()
+              .slice(before)
+              .map((line) => (JSON.parse(line) as JsonObject).method);
+            expect([name, came]).toEqual([name, ['tools/call']]);
+          }
+        }
+      },
+    );
 
   it('leaves a line for each notification that was refused', { tags: ['P-135'] }, async () => {
     const path = join(hub.stateDir, 'audit.jsonl');

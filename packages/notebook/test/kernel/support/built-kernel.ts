@@ -1,5 +1,16 @@
 /** The kernel's folder as a build leaves it: one .js for each .ts, and the Python files beside them. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -11,8 +22,9 @@ const source = fileURLToPath(new URL('../../../src/', import.meta.url));
 /** The kernel, and what it imports of its neighbours. */
 const folders = ['kernel', 'relay', 'sandbox'];
 
-/** Compiling takes seconds, and many test files want it at once: kept from run to run, as a build would. */
+/** Compiling takes seconds, and many test files want it at once: kept from run to run. What a build has made of the same files is taken. */
 const stdlibFolder = new URL('../../../../../.cache/', import.meta.url);
+const builtFolder = new URL('../../../dist/kernel/stdlib/', import.meta.url);
 
 export interface BuiltKernel {
   folder: URL;
@@ -44,6 +56,7 @@ export async function buildKernel(): Promise<BuiltKernel> {
   writeFileSync(join(packageFolder, 'package.json'), '{ "type": "module" }');
   const folder = pathToFileURL(target + sep);
   const indexUrl = findPyodide();
+  takeWhatIsBuilt();
   const stdlibUrl = await compileStandardLibrary({ indexUrl, folder: stdlibFolder });
   const files = { workerUrl: new URL('worker/node-main.js', folder), pythonUrl: new URL('python/', folder), indexUrl, stdlibUrl };
   return {
@@ -51,4 +64,15 @@ export async function buildKernel(): Promise<BuiltKernel> {
     files: { ...files, sesUrl: findSes(), snapshotUrl: await takeSnapshot(files, stdlibFolder) },
     dispose: () => rmSync(packageFolder, { recursive: true, force: true }),
   };
+}
+
+function takeWhatIsBuilt(): void {
+  if (!existsSync(builtFolder)) return;
+  for (const name of readdirSync(builtFolder)) {
+    const file = new URL(name, stdlibFolder);
+    if (existsSync(file)) continue;
+    const draft = new URL(`${file.href}.${process.pid}`);
+    cpSync(new URL(name, builtFolder), draft);
+    renameSync(draft, file);
+  }
 }
