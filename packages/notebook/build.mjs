@@ -24,8 +24,9 @@ const kernelFiles = async () => ({
   indexUrl: findPyodide(),
   stdlibUrl: await compileStandardLibrary(),
 });
-await Promise.all([
-  kernelFiles().then((files) => takeSnapshot(files)),
-  bundleYjs(fileURLToPath(new URL('dist/lab/', import.meta.url))),
-  buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url))),
-]);
+const drawn = async () => {
+  // One after the other: each ends esbuild's process when it is done.
+  await bundleYjs(fileURLToPath(new URL('dist/lab/', import.meta.url)));
+  await buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url)));
+};
+await Promise.all([kernelFiles().then((files) => takeSnapshot(files)), drawn()]);

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { lutimes, readFile } from 'node:fs/promises';
+import { lutimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errnoOf, explain, ignore } from '@notebridge/kit/errno';
+import { processExists, startOfProcess } from '@notebridge/kit/living-process';
 import { type FoundLockFile, findLockFile, placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
 import { HostError } from './host-error.js';
 
@@ -123,22 +124,9 @@ function remove(lockPath: string, text: string): void {
   }
 }
 
-function processExists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) === 'EPERM';
-  }
-}
-
 async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform === 'win32') return undefined;
-  if (process.platform === 'linux') {
-    const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(ignore);
-    // The name of the program, in parentheses, may have spaces and parentheses in it. The start is the 22nd field of the line.
-    return line?.slice(line.lastIndexOf(')') + 2).split(' ')[19];
-  }
+  if (process.platform === 'linux') return startOfProcess(pid);
   const found = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { timeout: 2000 }).catch(ignore);
   return found?.stdout.trim();
 }

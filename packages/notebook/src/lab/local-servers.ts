@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
-import { errnoOf } from '@notebridge/kit/errno';
 import { isJsonObject } from '@notebridge/kit/json';
+import { processExists } from '@notebridge/kit/living-process';
 
 export type LabEnvironment = { readonly [name: string]: string | undefined };
 
@@ -59,7 +59,7 @@ async function readServer(file: string): Promise<LocalServer | undefined> {
     const server: unknown = JSON.parse(await readFile(file, 'utf8'));
     if (!isJsonObject(server) || typeof server.url !== 'string' || typeof server.pid !== 'number') return undefined;
     // One on a Unix socket has no address for us.
-    if (server.sock || !isAlive(server.pid)) return undefined;
+    if (server.sock || !processExists(server.pid)) return undefined;
     const folder = String(server.root_dir ?? server.notebook_dir ?? '');
     return { baseUrl: toDialable(server.url), token: String(server.token ?? ''), folder, processId: server.pid };
   } catch {
@@ -73,13 +73,4 @@ function toDialable(text: string): string {
   const url = new URL(text);
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
   return url.href;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) === 'EPERM';
-  }
 }

@@ -229,6 +229,25 @@ describe('the lock', () => {
     await openStore({ path });
   });
 
+  it('a killed process holds nothing, though its parent has not asked how it ended', { tags: ['P-101'] }, async ({ skip }) => {
+    skip(process.platform !== 'linux', 'elsewhere the system does not say that a process has ended');
+    const path = join(await temporaryFolder(), 'a.ipynb');
+    const parent = startProgram('sh', [
+      '-c',
+      '"$0" "$@" & echo $!; exec sleep 1000',
+      process.execPath,
+      await bundle('./edit-and-save.ts'),
+      path,
+    ]);
+    const lines: string[] = [];
+    onLine(parent, (line) => lines.push(line));
+    await expect.poll(() => lines.length).toBeGreaterThan(1);
+    const pid = Number(lines.find((line) => /^\d+$/.test(line)));
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => readFile(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+    await openStore({ path });
+  });
+
   it('is readable by its owner only', async () => {
     const store = await openStore();
     const found = await stat(join(store.path, '..', '.test.ipynb.notebridge-lock'));

@@ -1,5 +1,6 @@
+import { startOfProcess } from '@notebridge/kit/living-process';
 import { heedRecord } from '../identity/heed-record.js';
-import { ownProcessId, ownUserId, startOfProcess } from '../processes/own-user.js';
+import { ownProcessId, ownUserId } from '../processes/own-user.js';
 import { writtenBy } from '../processes/written-rule.js';
 import { createWrittenFolders } from '../state/trusted-folders.js';
 

@@ -1,6 +1,6 @@
 import type { GeneratedFiles } from '@notebridge/bindings';
 import { isJsonObject } from '@notebridge/kit/json';
-import { processExists } from '../processes/own-user.js';
+import { processExists } from '@notebridge/kit/living-process';
 import { writtenBy } from '../processes/written-rule.js';
 import { publishFolder } from '../state/published-folder.js';
 import { tryJson } from '../util/try-json.js';

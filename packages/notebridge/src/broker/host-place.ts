@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
-import { ownUserId, processExists, startOfProcess } from '../processes/own-user.js';
+import { processExists, startOfProcess } from '@notebridge/kit/living-process';
+import { ownUserId } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';

@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { processExists } from '@notebridge/kit/living-process';
 import { createToken } from '@notebridge/kit/token';
-import { ownProcessId, ownUserId, processExists } from '../processes/own-user.js';
+import { ownProcessId, ownUserId } from '../processes/own-user.js';
 import type { Peer } from '../rpc/peer.js';
 import { closeToOthers, ensurePrivateDir, namesInPrivateDir, removePrivateFile } from '../state/private-file.js';
 import { systemFault } from '../state/system-fault.js';

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startOfProcess } from '@notebridge/kit/living-process';
 import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startOfProcess } from '../processes/own-user.js';
 import { type HostPlace, writeHostPlace } from './host-place.js';
 import { reachHost } from './reach-host.js';
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { ownUserId, processExists } from '../processes/own-user.js';
+import { processExists } from '@notebridge/kit/living-process';
+import { ownUserId } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';

@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os';
+import { processExists } from '@notebridge/kit/living-process';
 import { messageOf } from '@notebridge/kit/message-of';
 import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import { BridgeError } from '../core/errors.js';
-import { ownProcessId, ownUserId, processExists } from '../processes/own-user.js';
+import { ownProcessId, ownUserId } from '../processes/own-user.js';
 import { writtenBy } from '../processes/written-rule.js';
 import { makeScratchFolder, type ScratchFolder } from '../state/scratch-folder.js';
 

@@ -16,8 +16,8 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findWritten, folderIdentityOf } from '@notebridge/kit/find-written';
+import { startOfProcess } from '@notebridge/kit/living-process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startOfProcess } from '../processes/own-user.js';
 import { folderRecordFile, readWrittenFolders } from './folder-record.js';
 import { createTrustedFolders, createWrittenFolders } from './trusted-folders.js';
 

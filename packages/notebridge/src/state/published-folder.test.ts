@@ -18,9 +18,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findWritten } from '@notebridge/kit/find-written';
+import { processExists } from '@notebridge/kit/living-process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BridgeError } from '../core/errors.js';
-import { processExists } from '../processes/own-user.js';
 import { type PublishOptions, publishFolder } from './published-folder.js';
 
 let folder: string;

@@ -17,9 +17,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processExists } from '@notebridge/kit/living-process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Swapper, whyNoSwapper } from '../../test/support/swapper.js';
-import { processExists } from '../processes/own-user.js';
 import { writeTree } from './file-tree.js';
 import { publishFolder } from './published-folder.js';
 import { removeTree } from './remove-tree.js';

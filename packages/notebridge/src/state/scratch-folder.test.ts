@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processExists } from '@notebridge/kit/living-process';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ownUserId, processExists } from '../processes/own-user.js';
+import { ownUserId } from '../processes/own-user.js';
 import { makeScratchFolder, sweepScratchFolders } from './scratch-folder.js';
 
 const processes = { own: process.pid, exists: processExists };

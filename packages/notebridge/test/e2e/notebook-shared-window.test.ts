@@ -49,8 +49,16 @@ class Terminal implements AsyncDisposable {
     const own = [this.child.pid];
     const all = livingProcesses();
     for (const parent of own) own.push(...all.filter((each) => each.parent === parent).map(({ pid }) => pid));
-    for (const pid of own.slice(1)) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    for (const pid of own.slice(1)) {
+      try {
+        if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        // One that has ended with the one before it.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
     await ended;
+    await until(() => !livingProcesses().some(({ pid }) => own.includes(pid)));
   }
 
   async end(): Promise<void> {

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { startOfProcess } from '@notebridge/kit/living-process';
 import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigServers } from '../../src/assembly/config-servers.js';
@@ -13,7 +14,6 @@ import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
 import type { ServerConfig } from '../../src/core/server-config.js';
 import { baseEnvironment } from '../../src/processes/base-environment.js';
 import { launchDetached } from '../../src/processes/browser-command.js';
-import { startOfProcess } from '../../src/processes/own-user.js';
 import { ServerProcess } from '../../src/processes/server-process.js';
 import { assertStartsOutside } from '../../src/processes/start-outside.js';
 import { findTypeChecker } from '../../src/processes/type-checker-program.js';

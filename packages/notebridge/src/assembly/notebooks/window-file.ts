@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownUserId, processExists } from '../../processes/own-user.js';
+import { processExists } from '@notebridge/kit/living-process';
+import { ownUserId } from '../../processes/own-user.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
 import { ensurePrivateDir, removePrivateFile } from '../../state/private-file.js';
 

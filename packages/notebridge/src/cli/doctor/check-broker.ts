@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { processExists } from '@notebridge/kit/living-process';
 import { messageOf } from '@notebridge/kit/message-of';
 import { notebooksOf } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { codeOf } from '../../core/errors.js';
-import { processExists } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
 import { namesInPrivateDir } from '../../state/private-file.js';

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import { startOfProcess } from '@notebridge/kit/living-process';
 import { shellWord } from '@notebridge/kit/shell-word';
 import { BridgeError } from '../../core/errors.js';
-import { ownProcessId, ownUserId, startOfProcess } from '../../processes/own-user.js';
+import { ownProcessId, ownUserId } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { createWrittenFolders } from '../../state/trusted-folders.js';
 import { quote } from '../../util/quote.js';

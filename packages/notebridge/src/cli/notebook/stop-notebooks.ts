@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { processExists } from '@notebridge/kit/living-process';
 import { messageOf } from '@notebridge/kit/message-of';
 import { askToEnd } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { dialHost } from '../../broker/join-link.js';
 import type { EndedNotebook } from '../../broker/shared-notebook.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { processExists } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';

@@ -1,5 +1,6 @@
+import { processExists } from '@notebridge/kit/living-process';
 import type { Logger } from '@notebridge/kit/logger';
-import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
+import { ownProcessId, ownUserId } from '../../processes/own-user.js';
 import { assertKeptOutside } from '../../processes/written-rule.js';
 import { type RecordedProbe, toProbe } from '../../recording/recorded-probe.js';
 import { Recorder } from '../../recording/recorder.js';
