@@ -91,7 +91,8 @@ export const moreCells: readonly EverydayCell[] = [
   {
     name: 'a widget',
     code: 'import ipywidgets as widgets\nslider = widgets.IntSlider(value=7, description="n")\nslider',
-    text: /IntSlider\(value=7/,
+    // What it shows, as an agent reads it; in a window it is drawn.
+    text: /^n: 7$/,
     type: 'application/vnd.jupyter.widget-view+json',
     isFramed: true,
   },
