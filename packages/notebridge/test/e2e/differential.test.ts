@@ -45,7 +45,7 @@ describe('an agent of the legacy era', () => {
     const crossed = await bridged.exchange(odd);
     const form = odd.isReordered === true ? sorted : compact;
     expectSameText(crossed.params, straight.params, form);
-    expectSameText(crossed.answer, straight.answer, form);
+    expectSameText(crossed.answer, odd.legacyResult ?? straight.answer, form);
   });
 });
 

@@ -7,6 +7,8 @@ export interface OddMessage {
   params: string;
   /** The text of the answer's member: `"result":…` or `"error":…`. */
   answer: string;
+  /** The result as an agent of the legacy era gets it, where its clients would refuse what was answered. */
+  legacyResult?: string;
   /** True if engines order or merge its keys: then it is compared as a value, numbers still to the letter. */
   isReordered?: boolean;
 }
@@ -156,7 +158,12 @@ const shapes: OddMessage[] = [
     params: call,
     answer: '"result":{"content":[],"resultType":"complete","ttlMs":1.0,"cacheScope":"x"}',
   },
-  { name: 'structured content that is a list', params: call, answer: '"result":{"structuredContent":[1.0,null],"content":[]}' },
+  {
+    name: 'structured content that is a list',
+    params: call,
+    answer: '"result":{"structuredContent":[1.0,null],"content":[]}',
+    legacyResult: '{"content":[{"type":"text","text":"[1.0,null]"}],"structuredContent":{"result":[1.0,null]}}',
+  },
   { name: 'isError that is a text', params: call, answer: '"result":{"content":[],"isError":"yes"}' },
   {
     name: 'outputs of a notebook',
