@@ -59,7 +59,7 @@ describe('where the command is not on PATH', () => {
     expect(printed).toMatchObject({ code });
     // In the columns of a help the name stands for what its last lines say it is.
     if (words.endsWith('--help')) expect(printed.stdout).toContain(`Here "notebridge" is: ${program}`);
-    const text = `${printed.stdout}${printed.stderr}`.replaceAll(/^(?:Arguments|Options):\n(?: .*\n)*/gm, '');
+    const text = `${printed.stdout}${printed.stderr}`.replaceAll(/^(?:Arguments|(?:Global )?Options):\n(?: .*\n)*/gm, '');
     // Codex and Claude Code have commands of their own, in which our name is one of an entry.
     expect(text.replaceAll(/(?:claude|codex) mcp add .*/g, '')).not.toMatch(bareName);
     expect(text).not.toMatch(/\bnpx\b/);
