@@ -70,7 +70,21 @@ export const differences: Difference[] = [
     even: inBoth(codeOnly),
     uses: 0,
   },
+  {
+    reason:
+      'Structured content of the legacy era is an object: its clients refuse other content, which is told as a text and by the member "result".',
+    concerns: ({ era }, { name }) => era === 'legacy' && name.startsWith('structured content '),
+    even: ({ straight, crossed }) => ({ straight: asObject(straight), crossed }),
+    uses: 0,
+  },
 ];
+
+function asObject(text: string): string {
+  const value = membersOf(membersOf(text).get('result') ?? '{}').get('structuredContent') ?? 'null';
+  if (value.startsWith('{')) return text;
+  if (value === 'null') return '{"result":{"content":[]}}';
+  return `{"result":{"content":[{"text":${JSON.stringify(value)},"type":"text"}],"structuredContent":{"result":${value}}}}`;
+}
 
 /** Of a merged list what this provider has, under its own names. */
 function ownItems(text: string, { kind, name }: Cell): string {

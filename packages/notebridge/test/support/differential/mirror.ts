@@ -79,7 +79,7 @@ export class Mirror {
     const { name } = this.#options;
     const shown =
       '"title":"Tïtle","icons":[{"src":"data:,","mimeType":"image/png","sizes":["48x48","any"],"theme":"dark","x":1.0}],"_meta":{"a/b":12345678901234567890}';
-    const annotations = '"annotations":{"audience":["user","robot"],"priority":0.50,"lastModified":"2026-01-01T00:00:00Z","x":[1.0]}';
+    const annotations = '"annotations":{"audience":["user","assistant"],"priority":0.50,"lastModified":"2026-01-01T00:00:00Z","x":[1.0]}';
     switch (method) {
       case 'tools/list': {
         const schema = '"inputSchema":{"type":"object","properties":{"a":{"default":1.0,"maximum":1e400}},"$defs":{"x":{"const":-0}}}';
