@@ -26,7 +26,7 @@ describe('hubs in a simulated world', { timeout: 600_000 }, () => {
         for (const what of ['answers lost', 'refused', 'requests lost', 'told twice', 'conflicts', 'take-overs'])
           expect(counts.get(what), what).toBeGreaterThan(12);
         // Half of the calls follow what they are for, and are made again where they were not started.
-        for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(2);
+        for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(0);
       },
     );
 
