@@ -80,7 +80,7 @@ describe('what a server on stdio returns, to code that calls over HTTP', () => {
     const { servers } = (await response.json()) as { servers: { tools: JsonObject[] }[] };
     const twins = servers[0]?.tools.filter(({ name }) => name === 'twin');
     expect(twins).toMatchObject([{ description: 'first' }]);
-    await hub.logged('another one named \\"twin\\"');
+    await hub.logged('tool \\"twin\\", since there is another one of that name');
   });
 
   it.each([
