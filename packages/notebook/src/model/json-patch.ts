@@ -21,6 +21,10 @@ export interface Item {
   readonly write: () => void;
 }
 
+interface KeyedItem extends Item {
+  readonly key: string;
+}
+
 /** The style of a container's children, one level deeper. */
 export function innerStyle({ style, lineBreak }: FoundStyle): FoundStyle {
   return { style, lineBreak: style.indent === undefined ? '' : lineBreak + style.indent };
@@ -69,22 +73,22 @@ export class JsonPatch extends ByteWriter {
     const byKey = new Map(members.map((member) => [member.key, member]));
     // Of equal keys the last one counts.
     const counting = new Map(original.children.map((child) => [child.key, child]));
-    const items = original.children.flatMap((child): (Item & { key: string })[] => {
+    const kept = original.children.flatMap((child): KeyedItem[] => {
       const member = byKey.get(child.key ?? '');
       if (!member) return [];
       const isCopied = member.isSame || counting.get(child.key) !== child;
       return [{ key: member.key, child, write: () => (isCopied ? this.copy(child.start, child.end) : this.#changed(member, child)) }];
     });
-    const added = members.filter(({ key, isSame }) => !isSame && !counting.has(key));
-    const place = placing(original.children, order);
-    for (const member of added) {
-      const write = (): void => {
-        this.text(found.style.quote(member.key) + found.style.colon);
-        member.write(undefined);
-      };
-      items.splice(place(items, member.key), 0, { key: member.key, child: undefined, write });
-    }
-    this.container(original, items, found);
+    const added = members
+      .filter(({ key, isSame }) => !isSame && !counting.has(key))
+      .map((member): KeyedItem => {
+        const write = (): void => {
+          this.text(found.style.quote(member.key) + found.style.colon);
+          member.write(undefined);
+        };
+        return { key: member.key, child: undefined, write };
+      });
+    this.container(original, order ? placeByOrder(kept, added, order) : placeByKey(kept, added, original), found);
   }
 
   /** A value in the place of another; of objects only what differs is written. */
@@ -110,16 +114,28 @@ export class JsonPatch extends ByteWriter {
   }
 }
 
-/** Where a new key comes among the others. */
-function placing(
-  children: readonly Child[],
-  order: readonly string[] | undefined,
-): (items: readonly { key: string }[], key: string) => number {
-  const hasOrder = children.length > 0 && isSorted({ children });
-  const rank = (key: string) => (order?.includes(key) ? order.indexOf(key) : Number.POSITIVE_INFINITY);
-  return (items, key) => {
-    const isBefore = (other: string) => (order ? rank(key) < rank(other) : hasOrder && compareCodePoints(key, other) < 0);
-    const at = items.findIndex((item) => isBefore(item.key));
-    return at === -1 ? items.length : at;
-  };
+/** New members among the others, as objects of this kind have them; what no such object has comes last. */
+function placeByOrder(kept: readonly KeyedItem[], added: readonly KeyedItem[], order: readonly string[]): KeyedItem[] {
+  const ranks = new Map(order.map((key, rank) => [key, rank]));
+  const rankOf = ({ key }: KeyedItem) => ranks.get(key) ?? Number.POSITIVE_INFINITY;
+  const items = [...kept];
+  for (const item of added) {
+    const rank = rankOf(item);
+    const at = rank === Number.POSITIVE_INFINITY ? -1 : items.findIndex((other) => rank < rankOf(other));
+    items.splice(at === -1 ? items.length : at, 0, item);
+  }
+  return items;
+}
+
+/** New members among others whose keys are sorted, else behind them. */
+function placeByKey(kept: readonly KeyedItem[], added: readonly KeyedItem[], { children }: Pick<Container, 'children'>): KeyedItem[] {
+  if (children.length === 0 || !isSorted({ children })) return [...kept, ...added];
+  const waiting = added.toSorted((one, other) => compareCodePoints(one.key, other.key));
+  const items: KeyedItem[] = [];
+  let next = 0;
+  for (const item of kept) {
+    for (let one = waiting[next]; one !== undefined && compareCodePoints(one.key, item.key) < 0; one = waiting[++next]) items.push(one);
+    items.push(item);
+  }
+  return [...items, ...waiting.slice(next)];
 }
