@@ -19,7 +19,7 @@ const added = '# edited <é> "';
 let lab: TestLab;
 
 beforeAll(async () => {
-  lab = await TestLab.start({ kind: 'collaboration' });
+  lab = await TestLab.start({});
 }, installTimeoutMs);
 afterAll(() => lab?.close());
 

@@ -10,6 +10,7 @@ import type { ToolContext, ToolResult } from '../../src/tools/tool.js';
 import { TinyKernel } from '../fixtures/tiny-kernel.js';
 import { temporaryFolder } from '../host/support/folder.js';
 import { installTimeoutMs, TestLab } from '../lab/support/jupyter.js';
+import { labAlone } from '../lab/support/lab-alone.js';
 import { preparePython, pythonOpens } from '../support/nbformat.js';
 import { notebooksToEdit } from './support/notebooks-to-edit.js';
 import { type EditedNotebook, editAndTakeBack } from './support/random-edits.js';
@@ -21,7 +22,7 @@ let lab: TestLab;
 
 beforeAll(async () => {
   await preparePython();
-  lab = await TestLab.start({ kind: 'alone' });
+  lab = await TestLab.start({ python: labAlone });
 }, installTimeoutMs);
 afterAll(() => lab?.close());
 

@@ -43,15 +43,19 @@ describe.each(confined)('with %j', (options) => {
   });
 
   // A kernel of each option takes its seconds: one in the core.
-  test.skipIf(missing !== undefined)('one that a person chose is in the sandbox, which it would not be without', {
-    tags: options.files === 'ro' ? [] : ['deep'],
-  }, async () => {
-    const started = await open(options);
-    await started.start();
-    await started.session.kernel.start();
-    expect(started.session.kernel.layers?.[0]).toMatchObject({ name: 'operating system', active: true });
-    expect(started.kernelChoice?.isolation).toMatch(/in a sandbox/);
-  });
+  test.skipIf(missing !== undefined)(
+    'one that a person chose is in the sandbox, which it would not be without',
+    {
+      tags: options.files === 'ro' ? [] : ['deep'],
+    },
+    async () => {
+      const started = await open(options);
+      await started.start();
+      await started.session.kernel.start();
+      expect(started.session.kernel.layers?.[0]).toMatchObject({ name: 'operating system', active: true });
+      expect(started.kernelChoice?.isolation).toMatch(/in a sandbox/);
+    },
+  );
 });
 
 test.skipIf(missing !== undefined)(

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+import { labAlone } from './support/lab-alone.js';
 
 let lab: TestLab;
 
 beforeAll(async () => {
   lab = await TestLab.start({
-    kind: 'alone',
+    python: labAlone,
     /** What jupyter-server-documents 0.3.3 puts beside Lab, by which Lab's page names it. */
     async prepare({ home }) {
       const folder = join(home, 'data/labextensions/@jupyter-ai-contrib/server-documents');

@@ -13,6 +13,7 @@ import { JupyterServer } from '../../src/lab/jupyter-server.js';
 import { findKernelSession } from '../../src/lab/kernel-sessions.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+import { labAlone } from './support/lab-alone.js';
 import { until } from './support/patient-until.js';
 import { hasBrowser, Person, withoutBrowser } from './support/person.js';
 
@@ -21,7 +22,7 @@ let lab: TestLab;
 let browser: Browser | undefined;
 
 beforeAll(async () => {
-  lab = await TestLab.start({ kind: 'alone' });
+  lab = await TestLab.start({ python: labAlone });
   if (hasBrowser) browser = await openChromium();
 }, installTimeoutMs);
 afterAll(async () => {

@@ -129,7 +129,6 @@ await raw("calls", "count")`;
   });
 
   it('goes on in no Python once its grant was revoked, though it lets interrupts pass', { tags: ['P-644'], timeout: slow }, async () => {
-    const before = new Set(pythonsOf(hub));
     const { token, id } = await grantOf('--allow', 'calls:*');
     const one = modernOf(token);
     const code = `
@@ -142,13 +141,10 @@ while True:
         pass`;
     await one.execute({ code, wait_seconds: 0 });
     await has('count deaf-before');
-    const own = () => pythonsOf(hub).filter((pid) => !before.has(pid));
-    // One that was begun meanwhile waits for the next agent.
-    const busy = own();
-    expect(busy.length).toBeGreaterThan(0);
+    const there = pythonsOf(hub);
     await hub.run('grant', 'revoke', id);
     // An interrupt alone has five seconds.
-    await expect.poll(() => busy.every((pid) => own().includes(pid)), { timeout: 4000 }).toBe(false);
+    await expect.poll(() => there.filter((pid) => !pythonsOf(hub).includes(pid)), { timeout: 4000 }).toHaveLength(1);
   });
 
   it('is held to the budget, the rate and the calls at once of its grant, with every call that it makes', {

@@ -12,17 +12,14 @@ import { until } from '../../host/support/until.js';
 /** The time that installing JupyterLab may take on a slow line. */
 export const installTimeoutMs = 10 * 60_000;
 
-export type LabKind = 'collaboration' | 'alone';
-
-/** JupyterLab with what makes its documents shared, and without. */
-export function preparePython(kind: LabKind): Promise<string> {
-  return kind === 'alone'
-    ? pythonWith(['jupyterlab'], { environment: 'older' })
-    : pythonWith(['jupyterlab', 'jupyter-collaboration'], { environment: 'collaboration' });
+/** JupyterLab with what makes its documents shared. */
+function sharingPython(): Promise<string> {
+  return pythonWith(['jupyterlab', 'jupyter-collaboration'], { environment: 'collaboration' });
 }
 
 export interface LabOptions {
-  kind?: LabKind;
+  /** What runs it. Default: a Python with jupyter-collaboration. */
+  python?: () => Promise<string>;
   /** Begins and ends with a slash. Default `/`. */
   baseUrl?: string;
   /** More of the server's options. */
@@ -54,7 +51,7 @@ export class TestLab {
 
   static async start(settings: LabOptions = {}): Promise<TestLab> {
     const base = await mkdtemp(join(tmpdir(), 'notebridge-lab-'));
-    const python = await preparePython(settings.kind ?? 'collaboration');
+    const python = await (settings.python ?? sharingPython)();
     const lab = new TestLab(base, python, await ownPort(), settings);
     await mkdir(lab.folder);
     await mkdir(lab.home);
