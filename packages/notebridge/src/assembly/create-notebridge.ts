@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
+import { assertAllowedNames } from '../net/allowed-names.js';
 import { McpHost } from '../reference/mcp-host.js';
 import { Closers } from './closers.js';
 import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
@@ -57,6 +58,7 @@ export interface Notebridge {
 
 /** Reads the config. Nothing is opened before `start`. Rejects with `bad_config`, `bad_middleware` or `bad_usage`. */
 export async function createNotebridge(options: NotebridgeOptions = {}): Promise<Notebridge> {
+  for (const names of [options.http, options.pages]) assertAllowedNames(names ?? {});
   const openNotebook = toNotebookOpener(options.notebook ?? 'none');
   const read = await readSettings(options);
   const config = withCodeMode(read.config, options.codeMode);
