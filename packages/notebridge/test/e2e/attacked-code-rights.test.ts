@@ -171,9 +171,14 @@ sum(isinstance(one, str) for one in got)`;
   });
 
   it('has each of its calls in the audit, also those that were refused, and no secret in any', {
-    tags: ['P-447'],
+    tags: ['P-447', 'P-924'],
     timeout: slow,
   }, async () => {
+    await agent.execute({ code: `${raw}\nawait raw("calls", "count")` });
+    const ofGrant = audit().findLast(({ tool, principal }) => tool === 'execute_code' && principal === 'grant');
+    const ofItsCode = (): JsonObject[] => audit().filter(({ parent }) => ofGrant !== undefined && parent === ofGrant.call_id);
+    await vi.waitUntil(() => ofItsCode().length > 0, { timeout: 45_000 });
+    expect(ofItsCode()).toMatchObject([{ tool: 'count', on_behalf_of: [ofGrant?.grant_id] }]);
     const owner = await legacyOf(hub.ownerToken);
     const code = `${raw}
 import asyncio
