@@ -204,6 +204,30 @@ def check_fresh_reload_shows_what_there_is_now():
     assert callable(shop.brand_new)
 
 
+def check_fresh_newer_names_say_how_to_have_them():
+    import generated
+    from generated.mcp import shop
+
+    def words(source):
+        try:
+            exec(source, {"generated": generated, "shop": shop})
+        except (ImportError, AttributeError) as error:
+            return str(error)
+        raise AssertionError(f"{source} was found")
+
+    news = ("from generated.mcp.shop import brand_new", "shop.brand_new", "from generated.mcp import later", "generated.mcp.later", "generated.shop__brand_new")
+    before = [words(source) for source in news]
+    print(json.dumps("change"), flush=True)
+    sys.stdin.readline()
+    for source, said in zip(news, before):
+        assert "reload" not in said, said
+        assert "newer than what was imported. `importlib.reload(generated)` takes" in words(source), words(source)
+    assert "reload" not in words("shop.never_there"), words("shop.never_there")
+    importlib.reload(generated)
+    for source in news:
+        exec(source, {"generated": generated, "shop": shop})
+
+
 def check_fresh_misspelt_names():
     import generated
 
@@ -263,7 +287,7 @@ if __name__ == "__main__":
         globals()[sys.argv[1]]()
     else:
         failed = []
-        for name in [name for name in globals() if name.startswith("check_") and "reload" not in name]:
+        for name in [name for name in globals() if name.startswith("check_") and name not in ("check_fresh_reload_shows_what_there_is_now", "check_fresh_newer_names_say_how_to_have_them")]:
             ran = subprocess.run([sys.executable, "-W", "error", __file__, name], stderr=subprocess.PIPE, universal_newlines=True)
             if ran.returncode:
                 failed.append(f"{name}\n{ran.stderr}")
