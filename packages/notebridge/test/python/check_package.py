@@ -186,7 +186,7 @@ def check_fresh_reload_shows_what_there_is_now():
     assert shop.order is not old and "color" in str(inspect.signature(shop.order))
     assert generated.mcp.shop is shop and callable(shop.brand_new) and callable(generated.shop__brand_new)
     assert "brand_new" in dir(shop) and "extra" not in dir(generated.mcp)
-    assert [hit.name for hit in generated.search("brand new")] == ["brand_new"]
+    assert "brand_new" in [hit.name for hit in generated.search(server="shop")]
     try:
         generated.mcp.extra
     except AttributeError:
@@ -271,12 +271,11 @@ def check_fresh_imports_that_name_what_is_not_there():
 def check_fresh_search():
     import generated
 
-    assert generated.search("order something to drink")[0].name == "order"
-    assert generated.search("getuser")[0].name.startswith("get_user")
+    # What is found for words, and that it is what agents find: test/e2e/one-search.test.ts.
     assert [hit.name for hit in generated.search(server="extra")] == ["ping"]
-    assert not generated.search("qqqq") and "No tool" in repr(generated.search("qqqq"))
+    assert not generated.search("order", server="nothing") and "No tool" in repr(generated.search(server="nothing"))
     assert len(generated.search(limit=2)) == 2
-    hit = generated.search("order")[0]
+    (hit,) = [hit for hit in generated.search(server="shop") if hit.name == "order"]
     assert "from generated.mcp.shop import order" in repr(hit)
     assert "generated.mcp.shop" not in sys.modules
     assert hit.function is generated.mcp.shop.order
