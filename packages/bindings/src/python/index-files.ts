@@ -23,11 +23,7 @@ export function manifestFile(input: BindingsInput, servers: readonly NamedServer
 }
 
 /** An entry of `_index.json`, which `search` reads. */
-export function indexEntry(
-  { wire, python }: NamedServer,
-  tool: NamedServer['tools'][number],
-  { signature }: ToolModule,
-): object {
+export function indexEntry({ wire, python }: NamedServer, tool: NamedServer['tools'][number], { signature }: ToolModule): object {
   return {
     server: python,
     wire_server: wire,

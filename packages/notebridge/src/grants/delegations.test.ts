@@ -92,7 +92,9 @@ describe('Delegations', () => {
     expect(await refusal(rights.principal, read)).toBe('bad_grant ended');
   });
 
-  it('name the grants behind them, also through code that calls for other code, and those that have ended', { tags: ['P-924'] }, async () => {
+  it('name the grants behind them, also through code that calls for other code, and those that have ended', {
+    tags: ['P-924'],
+  }, async () => {
     const [first, second, third] = [await grant({}), await grant({}), await grant({})];
     const outer = delegate([first]);
     const inner = delegate([outer.principal, second, owner]);

@@ -207,7 +207,8 @@ function refuse(context: MiddlewareContext, error: unknown, { admission, audit, 
   const { method, message, caller } = context;
   const outcome = codeOf(error) ?? 'internal';
   const who = grantsOf(caller, admission);
-  if (observer?.isOn === true) observer.begin({ context, address: undefined, args: message, label: who.label })(outcome, undefined, toldOf(error));
+  if (observer?.isOn === true)
+    observer.begin({ context, address: undefined, args: message, label: who.label })(outcome, undefined, toldOf(error));
   audit?.add({
     context,
     method,

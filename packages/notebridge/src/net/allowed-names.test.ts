@@ -18,7 +18,16 @@ it.each(['*', 'https://*.example.org', 'app.example.org', 'https://app.example.o
 );
 
 it('takes what callers send', () => {
-  const allowHosts = ['hub', 'hub.example.org', 'HUB.example.org:8765', '10.0.0.7', '[::1]:80', 'xn--gre-6ka8l.example', 'under_score.', 'a'];
+  const allowHosts = [
+    'hub',
+    'hub.example.org',
+    'HUB.example.org:8765',
+    '10.0.0.7',
+    '[::1]:80',
+    'xn--gre-6ka8l.example',
+    'under_score.',
+    'a',
+  ];
   assertAllowedNames({ allowHosts, allowOrigins: ['https://app.example.org', 'http://localhost:3000', 'vscode-webview://x', 'null'] });
 });
 

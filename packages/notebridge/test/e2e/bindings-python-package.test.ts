@@ -43,7 +43,8 @@ describe.each(pythons)('on CPython $version', { tags: ['deep'] }, ({ python }) =
   });
 
   it('a reload shows the tools that there are now', { timeout: minutes }, () =>
-    checkThroughChange(python, 'reload_shows_what_there_is_now', { shop: laterShopTools }));
+    checkThroughChange(python, 'reload_shows_what_there_is_now', { shop: laterShopTools }),
+  );
 });
 
 describe('a package of hostile names, texts and schemas', { tags: ['deep'] }, () => {

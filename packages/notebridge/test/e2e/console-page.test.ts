@@ -220,11 +220,14 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
       await tab.go('#/grants');
       const row = (name: string): Locator => page.getByRole('row').filter({ hasText: name });
       await row('spent').getByText('used up').waitFor();
-      const ends = row('fresh').getByText(/\d{4}-\d\d-\d\d \d\d:\d\d/).filter({ visible: true });
+      const ends = row('fresh')
+        .getByText(/\d{4}-\d\d-\d\d \d\d:\d\d/)
+        .filter({ visible: true });
       expect(await ends.count()).toBe(1);
       const beyond = await page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
       expect([await row('fresh').getByText('used up').count(), beyond]).toEqual([0, 0]);
-      if (process.env.NOTEBRIDGE_SCREENSHOT !== undefined) await page.screenshot({ path: `${process.env.NOTEBRIDGE_SCREENSHOT}-${width}.png` });
+      if (process.env.NOTEBRIDGE_SCREENSHOT !== undefined)
+        await page.screenshot({ path: `${process.env.NOTEBRIDGE_SCREENSHOT}-${width}.png` });
     }
   });
 

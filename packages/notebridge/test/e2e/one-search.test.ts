@@ -40,8 +40,8 @@ describe('search in Python', () => {
     const send = await openLegacyAgent(hub, () => token);
     const all: string[][][] = [];
     for (const query of queries) {
-      const { result } = (await send('tools/call', { name: 'search_tools', arguments: { query, limit: 50 } })) as { result?: JsonObject };
-      const { results } = result?.structuredContent as { results: { server: string; tool: string }[] };
+      const { result } = await send('tools/call', { name: 'search_tools', arguments: { query, limit: 50 } });
+      const { results } = (result as JsonObject).structuredContent as { results: { server: string; tool: string }[] };
       const ofServers = results.filter(({ server }) => server !== 'skills').slice(0, 10);
       all.push(ofServers.map(({ server, tool }) => [server, tool.replaceAll('-', '_')]));
     }

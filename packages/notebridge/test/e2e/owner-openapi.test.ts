@@ -77,7 +77,10 @@ describe('the description of the owner’s API', () => {
     expect(tried).toEqual(['/calls?limit', '/logs?limit', '/logs?after']);
   });
 
-  it('makes a client in TypeScript that compiles without exceptions, and works', { timeout: 120_000, tags: ['deep', 'P-923'] }, async () => {
+  it('makes a client in TypeScript that compiles without exceptions, and works', {
+    timeout: 120_000,
+    tags: ['deep', 'P-923'],
+  }, async () => {
     const { default: openapiTS, astToString } = await import('openapi-typescript');
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-client-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -28,7 +28,9 @@ export async function earlierProgram(): Promise<EarlierProgram | undefined> {
   await run('tar', ['-xf', join(folder, 'source.tar'), '-C', source]);
   linkModules(source);
   await run('npm', ['run', 'build', '--workspaces', '--if-present'], { cwd: source, maxBuffer: 1 << 26 });
-  const packed = published.map((name) => run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], at(source, name)));
+  const packed = published.map((name) =>
+    run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], at(source, name)),
+  );
   const tarballs = (await Promise.all(packed)).map(({ stdout }) => `./${(JSON.parse(stdout) as { filename: string }[])[0]?.filename}`);
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], { cwd: folder });

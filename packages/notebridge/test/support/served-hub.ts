@@ -81,16 +81,7 @@ export class ServedHub implements AsyncDisposable {
     this.#isCodeMode = args.some((word) => word.startsWith('--code-mode'));
     this.configFile = join(this.home, user === undefined ? 'mcp.json' : `mcp-${Date.now()}.json`);
     this.writeConfig(servers, notebridge);
-    const serve = [
-      bin,
-      'serve',
-      '--port',
-      String(port),
-      '--config',
-      this.configFile,
-      ...(isSecond ? ['--name', 'second'] : []),
-      ...args,
-    ];
+    const serve = [bin, 'serve', '--port', String(port), '--config', this.configFile, ...(isSecond ? ['--name', 'second'] : []), ...args];
     const words = program === undefined ? serve : [program, this.configFile, String(port), ...args];
     const [command = '', ...rest] = [...launch, node, ...words];
     this.child = spawn(command, rest, { env: this.env, stdio: 'pipe' });
