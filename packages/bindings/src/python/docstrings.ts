@@ -48,7 +48,7 @@ export function descriptionOf(tool: BoundTool): string {
   return description === '' ? title : `${title}.\n\n${description}`.replace('..', '.');
 }
 
-export function titleOf(tool: BoundTool): string {
+function titleOf(tool: BoundTool): string {
   const title = tool.title ?? tool.annotations?.title;
   return typeof title === 'string' ? cleaned(title, 200).replaceAll('\n', ' ') : '';
 }

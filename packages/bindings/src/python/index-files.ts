@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { printJson } from '@notebridge/kit/exact-json';
 import type { BindingsInput } from '../model.js';
 import type { NamedServer } from './bound-names.js';
-import { descriptionOf, titleOf } from './docstrings.js';
+import { descriptionOf } from './docstrings.js';
 import { showInvisible } from './literals.js';
 import type { ToolModule } from './tool-module.js';
 
@@ -23,20 +23,14 @@ export function manifestFile(input: BindingsInput, servers: readonly NamedServer
 }
 
 /** An entry of `_index.json`, which `search` reads. */
-export function indexEntry(
-  { wire, python }: NamedServer,
-  tool: NamedServer['tools'][number],
-  { signature, parameters }: ToolModule,
-): object {
+export function indexEntry({ wire, python }: NamedServer, tool: NamedServer['tools'][number], { signature }: ToolModule): object {
   return {
     server: python,
     wire_server: wire,
     name: tool.python,
     wire_name: tool.tool.name,
-    title: showInvisible(titleOf(tool.tool)),
     signature: cut(showInvisible(signature), 300),
     description: cut(showInvisible(descriptionOf(tool.tool)).replaceAll(/\s+/g, ' '), 300),
-    parameters: parameters.list.slice(0, 100).map(({ wire: name }) => cut(name, 80)),
   };
 }
 

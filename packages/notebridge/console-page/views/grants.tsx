@@ -124,6 +124,7 @@ function List({ grants, onRevoked }: { grants: readonly Grant[]; onRevoked: () =
             <th scope="row">
               {oneLine(grant.label ?? grant.id)}
               {grant.label === null ? null : <span class="soft id">{grant.id}</span>}
+              <span class="soft narrow">ends {clock(grant.expires_at)}</span>
             </th>
             <td class="free">
               {grant.allow.map((pattern) => (
@@ -133,7 +134,14 @@ function List({ grants, onRevoked }: { grants: readonly Grant[]; onRevoked: () =
               {grant.read_only ? <span class="tag">read-only</span> : null}
             </td>
             <td class="wide">{holders[grant.door] ?? oneLine(grant.door)}</td>
-            <td class="number">{grant.calls === null ? digits(grant.used) : `${digits(grant.used)} of ${digits(grant.calls)}`}</td>
+            <td class="number">
+              {grant.calls === null ? digits(grant.used) : `${digits(grant.used)} of ${digits(grant.calls)}`}
+              {grant.calls !== null && grant.used >= grant.calls ? (
+                <span class="tag" data-tone="bad">
+                  used up
+                </span>
+              ) : null}
+            </td>
             <td class="number wide">{clock(grant.expires_at)}</td>
             <td>
               <div class="actions">

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
+import { assertAllowedNames } from '../net/allowed-names.js';
 import { McpHost } from '../reference/mcp-host.js';
 import { Closers } from './closers.js';
 import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
@@ -55,8 +56,9 @@ export interface Notebridge {
   close(): Promise<void>;
 }
 
-/** Reads the config. Nothing is opened before `start`. Rejects with `bad_config`, `bad_middleware` or `bad_usage`. */
+/** Reads the config that it is told of. Nothing is opened before `start`. Rejects with `bad_config`, `bad_middleware` or `bad_usage`. */
 export async function createNotebridge(options: NotebridgeOptions = {}): Promise<Notebridge> {
+  for (const names of [options.http, options.pages]) assertAllowedNames(names ?? {});
   const openNotebook = toNotebookOpener(options.notebook ?? 'none');
   const read = await readSettings(options);
   const config = withCodeMode(read.config, options.codeMode);
@@ -306,10 +308,11 @@ class Assembly implements Notebridge {
     if (servers === undefined) return;
     this.hub.addProvider(servers.provider);
     const { startServers = true, followConfig: wantsEdits = true } = options;
-    if (wantsEdits !== false) {
+    const { file = this.#parts.written.awaited } = this.#parts.written;
+    if (wantsEdits !== false && file !== undefined) {
       const logger = wantsEdits === true ? settings.logger : wantsEdits.logger;
       const { written, codeModeTools } = this.#parts;
-      const watch = followConfig({ ...settings, config: written, logger, edits: this.#edits }, async (edited) => {
+      const watch = followConfig(file, { ...settings, config: written, logger, edits: this.#edits }, async (edited) => {
         const changed = codeModeTools === undefined ? edited : withCodeExposure(edited);
         this.#guard.follow(changed);
         await this.#keepNames(changed);

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
-import { userConfigFile } from '../config/load-config.js';
 import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
 import type { ConfigEdits } from './config-edits.js';
 import type { Settings } from './settings.js';
 
-/** Has edits of the config taken into use. A broken one is reported, and what held before goes on. */
+/** Has edits of the file taken into use. A broken one is reported, and what held before goes on. */
 export function followConfig(
+  file: string,
   { config, logger, env, stateDir, edits }: Pick<Settings, 'config' | 'env' | 'stateDir'> & { logger: Logger; edits: ConfigEdits },
   change: (config: Config) => Promise<void>,
 ): ConfigWatch {
   return watchConfig({
-    file: config.file ?? userConfigFile(env),
+    file,
     env,
     stateDir,
     current: config,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import type { Config } from '../config/config.js';
+import { type Config, defaultConfig } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { loadMiddlewareModules } from '../config/load-middleware.js';
 import type { ClosableLogger } from '../core/logger.js';
@@ -16,7 +16,7 @@ import { type Redacting, Redactor } from '../util/redactor.js';
 
 /** What is read before anything is opened. */
 export interface SettingsOptions {
-  /** Path of the config file, or what was read from one. Default: the user's own, `notebridge/mcp.json` in the XDG config folder, if it is there. */
+  /** Path of the config file, or what was read from one. Default: no file is read, nor the one that the user's commands read. */
   config?: string | Config | undefined;
   /** Variables that the config may name, and where the user's own folders are. Default: those of this process. */
   env?: Environment | undefined;
@@ -60,7 +60,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   const env = options.env ?? process.env;
   const dir = options.stateDir ?? stateDir(env);
   heedRecord(dir);
-  const config = typeof options.config === 'object' ? options.config : await loadConfig({ file: options.config, env, stateDir: dir });
+  const config = await readConfig({ ...options, env, stateDir: dir });
   const ofConfig = await loadMiddlewareModules(config.middleware, config.baseDir);
   const redactor = new Redactor();
   const recentLog = new RecentLog();
@@ -78,6 +78,16 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     telemetry: await openTelemetry(config, { redactor, logger }),
     serverInfo: options.serverInfo ?? ownServerInfo(),
   };
+}
+
+/** The config that a program gives, or names; without one what holds for everybody. Rejects with `bad_config`. */
+export async function readConfig({
+  config,
+  env = process.env,
+  stateDir,
+}: Pick<SettingsOptions, 'config' | 'env' | 'stateDir'>): Promise<Config> {
+  if (config === undefined) return defaultConfig(process.cwd());
+  return typeof config === 'string' ? loadConfig({ file: config, env, stateDir }) : config;
 }
 
 /** Rejects with `bad_config` if this Node, or what is installed beside us, cannot send it. */

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RunnableTool } from '../core/memory-provider.js';
 import { MemoryToolServer, MemoryToolServers } from '../core/memory-tool-server.js';
+import type { ToolServer } from '../core/tool-server.js';
 import { gatherInput } from './input.js';
 
 const tool = (name: string): RunnableTool => ({ name, inputSchema: { type: 'object' }, run: () => ({}) }) as unknown as RunnableTool;
@@ -18,6 +19,29 @@ describe('gatherInput', () => {
     expect(input.servers.map(({ name, tools }) => [name, ...tools.map((each) => each.name)])).toEqual([['ape'], ['zoo', 'B', 'a', 'b']]);
     expect(input.servers[0]?.description).toBe('Climbs.');
     expect([input.skills, input.hubUrl, warnings]).toEqual([true, options.hubUrl, []]);
+  });
+
+  it('waits for a server that hangs once, from its start, and then for nobody', { tags: ['P-925'] }, async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const hanging = (name: string, startedMsAgo: number): ToolServer => {
+      const state = { status: 'starting', since: Date.now() - startedMsAgo, restarts: 0, inFlight: 0 };
+      return Object.defineProperties(new MemoryToolServer({ name, tools: [] }), {
+        ...{ knownTools: { value: undefined }, listTools: { value: () => new Promise(() => {}) } },
+        ...{ state: { value: state }, status: { value: state.status } },
+      });
+    };
+    const quick = new MemoryToolServer({ name: 'quick', tools: [tool('a')] });
+    const gather = (...slow: ToolServer[]) => gatherInput(new MemoryToolServers([quick, ...slow]), options);
+    const names = ({ input, failed }: Awaited<ReturnType<typeof gather>>) => [...input.servers.map(({ name }) => name), failed];
+    const slow = hanging('slow', 5000);
+    const first = gather(slow);
+    await vi.advanceTimersByTimeAsync(14_999);
+    expect(await Promise.race([first.then(names), 'waits'])).toBe('waits');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(names(await first)).toEqual(['quick', 1]);
+    // No timer runs on: neither of them is waited for.
+    expect(names(await gather(slow, hanging('slower', 60_000)))).toEqual(['quick', 2]);
   });
 
   it('leaves out what may not be shown, and a server of which nothing is left', async () => {

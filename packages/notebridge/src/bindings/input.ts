@@ -1,13 +1,13 @@
 import type { BindingsInput, BoundServer } from '@notebridge/bindings';
 import { messageOf } from '@notebridge/kit/message-of';
+import { askForTools } from '../core/ask-for-tools.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
-import { settlesWithin } from '../util/settles-within.js';
 
 export interface GatherOptions {
   hubUrl: string | undefined;
-  /** How long a server may take that was never asked for its tools, milliseconds. */
+  /** How long a server may take that never listed its tools, from its start or since anybody asked first. Milliseconds. */
   timeoutMs: number;
   /** Ends the waiting; what has not answered by then is left out. */
   signal?: AbortSignal | undefined;
@@ -53,7 +53,10 @@ async function look(server: ToolServer, { timeoutMs, signal, mayShow = () => tru
   const { name, description, isConfig } = server;
   if (server.knownTools === undefined && !mayShow(name, undefined)) return undefined;
   try {
-    const all = server.knownTools ?? (await withTimeout(server, timeoutMs, signal));
+    const listed = await askForTools(server, { waitMs: timeoutMs, signal });
+    if (listed === 'waiting') throw new BridgeError('timeout', `it did not list its tools within ${timeoutMs / 1000} s.`);
+    if ('failure' in listed) throw listed.failure;
+    const all = listed.tools;
     const tools = all.filter((tool) => mayShow(name, tool));
     if (tools.length === 0 && all.length > 0) return undefined;
     const unique = new Map([...tools].reverse().map((tool) => [tool.name, tool]));
@@ -61,12 +64,6 @@ async function look(server: ToolServer, { timeoutMs, signal, mayShow = () => tru
   } catch (error) {
     return `The server "${name}" is left out: ${messageOf(error)}`;
   }
-}
-
-async function withTimeout(server: ToolServer, timeoutMs: number, signal?: AbortSignal): Promise<readonly Tool[]> {
-  const listed = server.listTools();
-  if (await settlesWithin(listed, timeoutMs, signal)) return listed;
-  throw new BridgeError('timeout', `it did not list its tools within ${timeoutMs / 1000} s.`);
 }
 
 /** By code units: the same order on every machine. */

@@ -2,6 +2,7 @@ import { isAbsolute, parse } from 'node:path';
 import { createNotebridge, type Notebridge } from '../assembly/create-notebridge.js';
 import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import type { NotebridgeOptions } from '../assembly/options.js';
+import { loadConfig } from '../config/load-config.js';
 import { BridgeError } from '../core/errors.js';
 import type { ClosableLogger } from '../core/logger.js';
 import { assertKeptOutside } from '../processes/written-rule.js';
@@ -20,7 +21,7 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
   const createLogger = parts.createLogger ?? ((redactor: Redacting) => createCommandLog(command, options, redactor));
   return createNotebridge({
     ...parts,
-    config: parts.config ?? options.config,
+    config: parts.config ?? (await loadConfig({ file: options.config, env: process.env })),
     notebook: parts.notebook ?? options.notebook,
     codeMode: options.codeMode,
     pages: {

@@ -58,6 +58,8 @@ export const defaultOtlpIntervalMs = 10_000;
 export interface Config {
   /** The file that was read, absolute; undefined if there is none. */
   file: string | undefined;
+  /** Where the user's own is looked for, and is not: when it comes, it is taken into use. Left out: there is none to wait for. */
+  awaited?: string | undefined;
   /** The folder that relative paths of the config start from, absolute. */
   baseDir: string;
   servers: ServerConfig[];

@@ -37,7 +37,7 @@ describe('loadConfig: which file', () => {
     const config = await loadConfig({ env: { XDG_CONFIG_HOME: folder } });
     expect(config).toMatchObject({ file: undefined, baseDir: join(folder, 'notebridge'), servers: [], middleware: [], skills: [] });
     expect(config).toMatchObject({ journal: true, audit: defaultAudit, limits: defaultLimits });
-    expect(await load('{}')).toEqual({ ...config, file, baseDir: folder });
+    expect(await load('{}')).toEqual({ ...config, awaited: undefined, file, baseDir: folder });
   });
 
   it("reads the user's own file", async () => {

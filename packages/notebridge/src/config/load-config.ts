@@ -34,7 +34,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<Config> {
   heedRecord(options.stateDir ?? stateDir(options.env));
   assertOutsideOfWritten(file, file, 'is not read:');
   const read = await (options.readFile ?? readTextFile)(file, maxConfigBytes);
-  if (read.kind === 'absent' && options.file === undefined) return defaultConfig(dirname(file));
+  if (read.kind === 'absent' && options.file === undefined) return { ...defaultConfig(dirname(file)), awaited: file };
   const text = textOf(read, file);
   // Loaded only now: without a file, a start must not pay for the JSON parser and the schema library.
   const { parseConfig } = await import('./parse-config.js');

@@ -7,7 +7,7 @@ import { quote } from '../util/quote.js';
 import type { AllowList } from './allow-list.js';
 import { allows, allowsWhole, type Bound, Bounds, type GrantSource } from './bounds.js';
 import { charge, type Ticket } from './charge.js';
-import type { Delegations } from './delegations.js';
+import { type Delegations, isDelegated } from './delegations.js';
 import { notebookServer } from './guarded-methods.js';
 
 export interface AdmissionOptions {
@@ -32,9 +32,11 @@ export class Admission {
   readonly #bounds: Bounds;
   readonly #now: () => number;
   readonly #isTrusted: (server: string) => boolean;
+  readonly #delegations: Delegations | undefined;
 
   constructor({ store, delegations, isTrusted = () => true, now = () => performance.now() }: AdmissionOptions) {
     this.#isTrusted = isTrusted;
+    this.#delegations = delegations;
     this.#now = now;
     this.#bounds = new Bounds(store, delegations, now);
   }
@@ -102,6 +104,12 @@ export class Admission {
     if (bounds instanceof BridgeError) return undefined;
     const [own] = bounds;
     return own?.delegation?.label ?? own?.grant?.label;
+  }
+
+  /** For the audit: the grants on whose behalf code calls with this one. Undefined: none, since it is the owner's code, or no code. */
+  behind(grantId: string): readonly string[] | undefined {
+    const behind = isDelegated(grantId) ? this.#delegations?.behind(grantId) : undefined;
+    return behind?.length === 0 ? undefined : behind;
   }
 
   /** @throws BridgeError `bad_grant` if the grant of the principal has ended. */

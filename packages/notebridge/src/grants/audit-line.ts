@@ -24,6 +24,8 @@ export interface AuditEntry {
   endedAt: number;
   /** What the owner called the grant. */
   label: string | undefined;
+  /** The grants on whose behalf code made the call. Left out: it was no code, or the owner's. */
+  onBehalfOf?: readonly string[] | undefined;
   /** Who allowed it, of a call that needed that. */
   approvedBy?: ApprovedBy | undefined;
 }
@@ -63,13 +65,14 @@ const maxName = 256;
  * looked at.
  */
 export function addAuditLine(pieces: string[], entry: AuditEntry, { logArguments, redactor }: AuditLineOptions): void {
-  const { context, method, address, args, result, outcome, durationMs, label, approvedBy } = entry;
+  const { context, method, address, args, result, outcome, durationMs, label, onBehalfOf, approvedBy } = entry;
   const who = toWho(context.caller, label);
   const sizes = result === undefined ? sizeField('in', args) : sizeField('in', args) + sizeField('out', result);
   // What may fail comes before the first piece: a line is appended whole or not at all.
   const argumentFields = logArguments === true && args !== undefined ? argumentsField(args, redactor) : '';
   const hashed = toArgumentHash(args);
   pieces.push(toTimeField(entry.endedAt), printName(context.callId), who);
+  if (onBehalfOf !== undefined) pieces.push(',"on_behalf_of":', JSON.stringify(onBehalfOf));
   if (context.parent !== undefined) pieces.push(',"parent":', printName(context.parent.callId));
   if (method !== 'tools/call') pieces.push(`,"method":${toJson(method)}`);
   pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizes);

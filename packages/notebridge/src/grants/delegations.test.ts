@@ -92,6 +92,21 @@ describe('Delegations', () => {
     expect(await refusal(rights.principal, read)).toBe('bad_grant ended');
   });
 
+  it('name the grants behind them, also through code that calls for other code, and those that have ended', {
+    tags: ['P-924'],
+  }, async () => {
+    const [first, second, third] = [await grant({}), await grant({}), await grant({})];
+    const outer = delegate([first]);
+    const inner = delegate([outer.principal, second, owner]);
+    const idOf = ({ principal }: { principal: Principal }): string => (principal as { grantId: string }).grantId;
+    outer.join(inner.principal);
+    expect(admission.behind(idOf(inner))).toEqual([first.grantId, second.grantId].sort());
+    inner.join(third);
+    await store.revoke(third.grantId);
+    expect(admission.behind(idOf(inner))).toEqual([first.grantId, second.grantId, third.grantId].sort());
+    expect([admission.behind(idOf(delegate([owner]))), admission.behind(first.grantId)]).toEqual([undefined, undefined]);
+  });
+
   it('charge every caller, and a refused call costs none of them', async () => {
     const plenty = await grant({ calls: 100, perMinute: 100, concurrent: 10 });
     const few = await grant({ calls: 2 });

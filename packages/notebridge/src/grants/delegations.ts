@@ -49,6 +49,14 @@ export class Delegations {
     };
   }
 
+  /** The grants of all on whose behalf code runs, also those that have ended since; none for the owner's code, and for grants of the file. */
+  behind(id: string): string[] {
+    const seen = new Set([id]);
+    // A set is gone through to its end, also while it grows.
+    for (const each of seen) for (const caller of this.#byId.get(each)?.callers ?? []) seen.add(caller);
+    return [...seen].filter((each) => !isDelegated(each) && each !== id).sort();
+  }
+
   /** Undefined for one that has ended, and for grants of the file. */
   get(id: string): Delegation | undefined {
     return this.#byId.get(id);

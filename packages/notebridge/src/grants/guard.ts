@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { toPrivateResult } from '../core/cache-hints.js';
-import type { CallContext } from '../core/call-context.js';
+import type { CallContext, Caller } from '../core/call-context.js';
 import type { CallObserver } from '../core/call-observer.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
@@ -11,7 +11,7 @@ import type { WhileLive } from '../core/while-live.js';
 import { quote } from '../util/quote.js';
 import type { Admission } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
-import type { ApprovedBy } from './audit-line.js';
+import type { ApprovedBy, AuditEntry } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';
 import type { Ticket } from './charge.js';
 import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
@@ -206,8 +206,9 @@ function showAllowed({ context, callNext, items, maySee }: Listing, { admission 
 function refuse(context: MiddlewareContext, error: unknown, { admission, audit, observer }: GuardOptions): Promise<never> {
   const { method, message, caller } = context;
   const outcome = codeOf(error) ?? 'internal';
-  const label = caller.principal?.kind === 'grant' ? admission.labelOf(caller.principal.grantId) : undefined;
-  if (observer?.isOn === true) observer.begin({ context, address: undefined, args: message, label })(outcome, undefined, toldOf(error));
+  const who = grantsOf(caller, admission);
+  if (observer?.isOn === true)
+    observer.begin({ context, address: undefined, args: message, label: who.label })(outcome, undefined, toldOf(error));
   audit?.add({
     context,
     method,
@@ -217,10 +218,18 @@ function refuse(context: MiddlewareContext, error: unknown, { admission, audit, 
     outcome,
     durationMs: 0,
     endedAt: Date.now(),
-    label,
+    ...who,
   });
   return Promise.reject(error);
 }
+
+/** How the audit names a grant, and those behind it. */
+function grantsOf({ principal }: Caller, admission: Admission): Pick<AuditEntry, 'label' | 'onBehalfOf'> {
+  if (principal?.kind !== 'grant') return noGrant;
+  return { label: admission.labelOf(principal.grantId), onBehalfOf: admission.behind(principal.grantId) };
+}
+
+const noGrant = { label: undefined };
 
 function unknownMethod({ caller, method }: MiddlewareContext): BridgeError {
   const { principal } = caller;
@@ -277,17 +286,16 @@ function run(
   const isObserved = observer?.isOn === true;
   if (audit === undefined && admit === undefined && approve === undefined && !isObserved) return callNext(context);
   const startedAt = performance.now();
-  const { principal } = context.caller;
   // Asked now: a grant may have ended by the end of the call.
-  const label = principal?.kind === 'grant' ? admission.labelOf(principal.grantId) : undefined;
+  const who = grantsOf(context.caller, admission);
   let ticket: Ticket | undefined;
   let approvedBy: ApprovedBy | undefined;
   let isAsked = false;
-  const endObserved = isObserved ? observer.begin({ context, address, args, label }) : undefined;
+  const endObserved = isObserved ? observer.begin({ context, address, args, label: who.label }) : undefined;
   const end = (outcome: string, result: unknown, error?: string): void => {
     endObserved?.(outcome, result, error);
     const durationMs = performance.now() - startedAt;
-    audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), label, approvedBy });
+    audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), ...who, approvedBy });
     ticket?.release();
   };
   const succeed = (result: Answered<JsonObject>): Answered<JsonObject> => {

@@ -190,9 +190,19 @@ sum(isinstance(one, str) for one in got)`;
   });
 
   it('has each of its calls in the audit, also those that were refused, and no secret in any', {
-    tags: ['P-447'],
+    tags: ['P-447', 'P-924'],
     timeout: slow,
   }, async () => {
+    await agent.execute({ code: `${raw}\nawait raw("calls", "count")` });
+    // Their lines are written within 10 ms, that of the execution after that of its call.
+    const ofItsCode = (): JsonObject[] => {
+      const executed = audit().findLast(({ tool, principal }) => tool === 'execute_code' && principal === 'grant');
+      const calls = audit().filter(({ parent }) => executed !== undefined && parent === executed.call_id);
+      return calls.map(({ tool, on_behalf_of }) => ({ tool, on_behalf_of, executed: executed?.grant_id }));
+    };
+    await vi.waitUntil(() => ofItsCode().length > 0, { timeout: 45_000 });
+    const [{ executed: grant } = expect.fail('No call was made.')] = ofItsCode();
+    expect(ofItsCode()).toEqual([{ tool: 'count', on_behalf_of: [grant], executed: expect.stringMatching(/^g_/) }]);
     const owner = await legacyOf(hub.ownerToken);
     const code = `${raw}
 import asyncio

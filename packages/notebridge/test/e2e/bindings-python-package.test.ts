@@ -26,6 +26,11 @@ it('functions take arguments by name or as a dict, refuse wrong ones before any 
   expect(await Promise.all(ran)).toEqual(['', '', '']);
 });
 
+it('a name that a newer package has says how to have it', { tags: ['P-927'] }, async () => {
+  const [{ python } = expect.fail('No Python is here.')] = pythons;
+  await checkThroughChange(python, 'newer_names_say_how_to_have_them', { shop: laterShopTools, later: [ping] });
+});
+
 describe.each(pythons)('on CPython $version', { tags: ['deep'] }, ({ python }) => {
   let shop: PythonPackage;
   beforeAll(async () => {
@@ -37,20 +42,9 @@ describe.each(pythons)('on CPython $version', { tags: ['deep'] }, ({ python }) =
     expect(await run(python, [join(scripts, 'check_package.py')], { cwd: shop.folder })).toBe('all good\n');
   });
 
-  it('a reload shows the tools that there are now', { timeout: minutes }, async () => {
-    using changing = await pythonPackage(inputOf({ shop: shopTools, extra: [ping] }));
-    const child = spawn(python, ['-B', join(scripts, 'check_package.py'), 'check_fresh_reload_shows_what_there_is_now'], {
-      cwd: changing.folder,
-    });
-    const complaints: string[] = [];
-    child.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text));
-    const ended = once(child, 'close');
-    await Promise.race([once(child.stdout, 'data'), ended]);
-    await changing.write(inputOf({ shop: laterShopTools }));
-    child.stdin.end('changed\n');
-    const [code] = (await ended) as [number];
-    expect({ code, complaints: complaints.join('') }).toEqual({ code: 0, complaints: '' });
-  });
+  it('a reload shows the tools that there are now', { timeout: minutes }, () =>
+    checkThroughChange(python, 'reload_shows_what_there_is_now', { shop: laterShopTools }),
+  );
 });
 
 describe('a package of hostile names, texts and schemas', { tags: ['deep'] }, () => {
@@ -88,6 +82,20 @@ describe('a package of hostile names, texts and schemas', { tags: ['deep'] }, ()
     expect(warnings).toContain('The parameter "from" of the tool "all_names" of the server "wild" is called from_ in Python.');
   });
 });
+
+/** The package is made anew while the check runs. */
+async function checkThroughChange(python: string, check: string, later: Parameters<typeof inputOf>[0]): Promise<void> {
+  using changing = await pythonPackage(inputOf({ shop: shopTools, extra: [ping] }));
+  const child = spawn(python, ['-B', join(scripts, 'check_package.py'), `check_fresh_${check}`], { cwd: changing.folder });
+  const complaints: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => complaints.push(text));
+  const ended = once(child, 'close');
+  await Promise.race([once(child.stdout, 'data'), ended]);
+  await changing.write(inputOf(later));
+  child.stdin.end('changed\n');
+  const [code] = (await ended) as [number];
+  expect({ code, complaints: complaints.join('') }).toEqual({ code: 0, complaints: '' });
+}
 
 /** By code point, as Python sorts. */
 function sorted(names: readonly string[]): string[] {

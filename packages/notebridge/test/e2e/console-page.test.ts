@@ -1,6 +1,6 @@
 // @module-tag deep
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
@@ -207,6 +207,28 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await row.waitFor({ state: 'detached' });
     expect((await hub.call('shop', 'read', {}, token)).status).toBe(401);
     expect(await page.content()).not.toContain(token);
+  });
+
+  it('says of each grant when it ends, on a narrow screen too, and which is used up', drivesBrowser, async () => {
+    const { token } = await hub.grant('--label', 'spent', '--calls', '1', '--allow', 'shop:read');
+    await hub.grant('--label', 'fresh', '--calls', '1000', '--ttl', '20d');
+    await hub.call('shop', 'read', {}, token);
+    await using tab = await ConsoleTab.open(browser, hub);
+    const { page } = tab;
+    for (const width of [360, 1024]) {
+      await page.setViewportSize({ width, height: 900 });
+      await tab.go('#/grants');
+      const row = (name: string): Locator => page.getByRole('row').filter({ hasText: name });
+      await row('spent').getByText('used up').waitFor();
+      const ends = row('fresh')
+        .getByText(/\d{4}-\d\d-\d\d \d\d:\d\d/)
+        .filter({ visible: true });
+      expect(await ends.count()).toBe(1);
+      const beyond = await page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
+      expect([await row('fresh').getByText('used up').count(), beyond]).toEqual([0, 0]);
+      if (process.env.NOTEBRIDGE_SCREENSHOT !== undefined)
+        await page.screenshot({ path: `${process.env.NOTEBRIDGE_SCREENSHOT}-${width}.png` });
+    }
   });
 
   it('is worked by the keyboard alone', { ...drivesBrowser, tags: ['P-485'] }, async () => {

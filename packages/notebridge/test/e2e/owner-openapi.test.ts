@@ -1,11 +1,16 @@
 // @module-tag P-078
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { untilBrokerEnded } from '../support/broker.js';
 import { openLegacyAgent } from '../support/http-agent.js';
 import { Program } from '../support/program.js';
@@ -14,6 +19,7 @@ import { fixtureServer } from '../support/upstreams.js';
 import { WindowSocket } from '../support/window-socket.js';
 
 const prefix = '/api/v1/hub';
+const execute = promisify(execFile);
 
 describe('the description of the owner’s API', () => {
   let hub: ServedHub;
@@ -51,6 +57,60 @@ describe('the description of the owner’s API', () => {
         await body?.cancel();
         expect([method, path, status]).toEqual([method, path, (tags as string[]).includes('watch') ? 200 : 403]);
       }
+  });
+
+  it('says of each number of a query which ones it may be, and means it', { tags: ['P-923'] }, async () => {
+    const tried: string[] = [];
+    for (const [path, { get }] of Object.entries(document.paths))
+      for (const { name, schema } of (get?.parameters ?? []) as { name: string; schema: JsonObject }[]) {
+        if (schema.type !== 'integer') continue;
+        const [least, most] = [Number(schema.minimum), Number(schema.maximum)];
+        const statusOf = async (value: number | string): Promise<number> => {
+          const { status, body } = await hub.request(`${path}?${name}=${value}`, { token: hub.ownerToken });
+          await body?.cancel();
+          return status;
+        };
+        expect([name, await statusOf(least), await statusOf(most)]).toEqual([name, 200, 200]);
+        expect([name, await statusOf(least - 1), await statusOf('x'), await statusOf(1.5)]).toEqual([name, 422, 422, 422]);
+        tried.push(`${path.replace(prefix, '')}?${name}`);
+      }
+    expect(tried).toEqual(['/calls?limit', '/logs?limit', '/logs?after']);
+  });
+
+  it('makes a client in TypeScript that compiles without exceptions, and works', {
+    timeout: 120_000,
+    tags: ['deep', 'P-923'],
+  }, async () => {
+    const { default: openapiTS, astToString } = await import('openapi-typescript');
+    const folder = mkdtempSync(join(tmpdir(), 'notebridge-client-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    symlinkSync(fileURLToPath(new URL('../../../../node_modules', import.meta.url)), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'api.d.ts'), astToString(await openapiTS(document as never)));
+    const use = (limit: string): string => `import createClient from 'openapi-fetch';
+import type { paths } from './api.js';
+const [baseUrl, token] = process.argv.slice(2);
+const client = createClient<paths>({ baseUrl, headers: { Authorization: \`Bearer \${token}\` } });
+const { data } = await client.GET('${prefix}/calls', { params: { query: { limit: ${limit}, server: 'shop', tool: 'read' } } });
+const names: (string | null)[] | undefined = data?.calls.map(({ tool }) => tool);
+const log = await client.GET('${prefix}/logs', { params: { query: { limit: 1, level: 'info' } } });
+const last: number | undefined = log.data?.last;
+const again = await client.GET('${prefix}/logs', { params: { query: { after: (last ?? 1) - 1 } } });
+console.log(JSON.stringify([names, again.data?.lines.length, (await client.POST('${prefix}/grants', { body: { allow: ['shop:*'], calls: 2 } })).data?.grant.calls]));
+`;
+    writeFileSync(join(folder, 'right.mts'), use('1'));
+    writeFileSync(join(folder, 'wrong.mts'), use("'1'"));
+    const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+    const options = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+    const compile = (file: string): Promise<string> =>
+      execute(process.execPath, [compiler, ...options, file], { cwd: folder }).then(
+        () => '',
+        ({ stdout }) => String(stdout),
+      );
+    expect(await compile('wrong.mts')).toContain("Type 'string' is not assignable to type 'number'");
+    expect(await compile('right.mts')).toBe('');
+    await hub.call('shop', 'read', {}, hub.ownerToken);
+    const { stdout } = await execute(process.execPath, [join(folder, 'right.mjs'), hub.url, hub.ownerToken]);
+    expect(JSON.parse(stdout)).toEqual([['read'], 1, 2]);
   });
 
   it('says what each route takes and answers', { timeout: 120_000, tags: ['deep', 'P-510'] }, async () => {

@@ -8,9 +8,16 @@ import { installedServer, ServedHub } from './served-hub.js';
 
 type Shell = (code: string, env: Record<string, string>) => Promise<{ stdout: string | Buffer }>;
 
-/** What is done with the snippets of docs/operating.md. */
+/** What is done with the snippets of docs/operating.md and docs/operate/running.md. */
 export function operatingRuns(shell: Shell): Record<string, (code: string) => Promise<void>> {
   return {
+    /** test/e2e/backup.test.ts runs both, and looks at what they leave. */
+    async 'operate-backup'(code) {
+      expect(code).toContain('--file notebridge-state.tgz');
+    },
+    async 'operate-restore'(code) {
+      expect(code).toContain('--file notebridge-state.tgz');
+    },
     async 'operating-status'(code) {
       await using hub = await ServedHub.start({
         servers: { fs: installedServer('filesystem', ['${HOME}']) },

@@ -22,6 +22,10 @@ export interface ServedHubOptions {
   launch?: readonly string[];
   /** The Node that runs it. Default: that of the tests. */
   node?: string;
+  /** The command as another version has it. Default: that of the workspace. */
+  command?: string;
+  /** A home that is there already. Default: a fresh one. Disposing the hub removes it. */
+  own?: ReturnType<typeof createHome>;
   /** Another program than the command: it is given the config file and the port. */
   program?: string;
 }
@@ -55,10 +59,21 @@ export class ServedHub implements AsyncDisposable {
   readonly #watchers = new Set<() => void>();
 
   private constructor(
-    { servers = {}, notebridge = {}, args = [], env = {}, port = 0, launch = [], node = process.execPath, program }: ServedHubOptions,
+    {
+      servers = {},
+      notebridge = {},
+      args = [],
+      env = {},
+      port = 0,
+      launch = [],
+      node = process.execPath,
+      command: bin = programFile,
+      own: home,
+      program,
+    }: ServedHubOptions,
     user?: ServedHub,
   ) {
-    const own = user === undefined ? createHome() : { home: user.home, env: user.env };
+    const own = user === undefined ? (home ?? createHome()) : { home: user.home, env: user.env };
     this.home = own.home;
     // Each of several hubs of one user has a name.
     const isSecond = user !== undefined && user.child.exitCode === null && user.child.signalCode === null;
@@ -66,16 +81,7 @@ export class ServedHub implements AsyncDisposable {
     this.#isCodeMode = args.some((word) => word.startsWith('--code-mode'));
     this.configFile = join(this.home, user === undefined ? 'mcp.json' : `mcp-${Date.now()}.json`);
     this.writeConfig(servers, notebridge);
-    const serve = [
-      programFile,
-      'serve',
-      '--port',
-      String(port),
-      '--config',
-      this.configFile,
-      ...(isSecond ? ['--name', 'second'] : []),
-      ...args,
-    ];
+    const serve = [bin, 'serve', '--port', String(port), '--config', this.configFile, ...(isSecond ? ['--name', 'second'] : []), ...args];
     const words = program === undefined ? serve : [program, this.configFile, String(port), ...args];
     const [command = '', ...rest] = [...launch, node, ...words];
     this.child = spawn(command, rest, { env: this.env, stdio: 'pipe' });

@@ -66,6 +66,16 @@ def call_sync(
     return http_call_sync(server, tool, arguments, on_progress=on_progress, timeout=timeout)
 
 
+def ask_hub(what: str, arguments: Mapping[str, Any]) -> ToolResult:
+    """Asks the hub itself, whoever calls tools, and blocks."""
+    channel = _kernel_channel()
+    if channel is None:
+        return http_call_sync("", what, arguments)
+    from ._kernel import call_in_kernel_sync
+
+    return call_in_kernel_sync(channel, "", what, arguments, None, None, _hear_here)
+
+
 async def http_call(
     server: str, tool: str, arguments: Mapping[str, Any], *, on_progress: OnProgress = None, timeout: Optional[float] = None
 ) -> ToolResult:

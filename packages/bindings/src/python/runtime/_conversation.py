@@ -146,7 +146,9 @@ def _target_of(route: Route, call: Call) -> str:
 
         if len(_paths) > 10_000:
             _paths.clear()
-        path = _paths[names] = "/".join(("", quote(call.server, "", errors="replace"), "tools", quote(call.tool, "", errors="replace")))
+        # Without a server: what the hub itself answers.
+        parts = (call.tool,) if call.server == "" else (call.server, "tools", call.tool)
+        path = _paths[names] = "".join(f"/{quote(part, '', errors='replace')}" for part in parts)
     return route.path + path
 
 

@@ -124,7 +124,9 @@ _CODES = {401: "bad_grant", 403: "denied", 404: "unknown_server", 413: "message_
 
 
 def _error(call: "Call", text: str, code: str, more: Optional[Dict[str, Any]] = None) -> ToolError:
-    return ToolError(f"{call.tool} ({call.server}): {text}", server=call.server, tool=call.tool, code=code, **(more or {}))
+    # The hub's own answers are of no server.
+    name = f"{call.tool} ({call.server})" if call.server else call.tool
+    return ToolError(f"{name}: {text}", server=call.server, tool=call.tool, code=code, **(more or {}))
 
 
 def _from(route: Route) -> str:

@@ -34,6 +34,14 @@ def find_alias(name: str) -> Any:
     if meant:
         ways = " or ".join(f"`from {_PACKAGE}.mcp.{server} import {tool}`" for server, tool in meant)
         raise AttributeError(f"{name!r} may mean several tools: use {ways}")
+    from ._package import is_newer
+
+    server, _, tool = name.partition("__")
+    if is_newer(f"{_PACKAGE}.mcp.{server}", tool):
+        raise AttributeError(
+            f"module {_PACKAGE!r} has no attribute {name!r}: it is newer than what was imported. "
+            f"`importlib.reload({_PACKAGE})` takes the package as it is now"
+        )
     from difflib import get_close_matches
 
     close = get_close_matches(name, aliases(), 1, 0.6)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Callable, List, Sequence
 
 
+_ROOT = __name__.rpartition(".")[0]
 #: Of those that there are, in the error of one that is not.
 _MOST_NAMES = 20
 
@@ -27,8 +29,8 @@ class LazyPackage(ModuleType):
         if name not in names:
             if not name.startswith("__") and _is_asked_by("_handle_fromlist", 2):
                 # `from … import name`, whose own words would say no more than that it cannot be imported.
-                raise ImportError(f"cannot import name {name!r} from {self.__name__!r}{_advice(name, names)}", name=self.__name__)
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_advice(name, names)}")
+                raise ImportError(f"cannot import name {name!r} from {self.__name__!r}{_advice(self.__name__, name, names)}", name=self.__name__)
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_advice(self.__name__, name, names)}")
         try:
             module = importlib.import_module(f"{self.__name__}.{name}")
         except ModuleNotFoundError as error:
@@ -36,7 +38,7 @@ class LazyPackage(ModuleType):
                 raise
             raise AttributeError(
                 f"{self.__name__}.{name} is gone: the package was made anew since it was imported. "
-                f"`importlib.reload({self.__name__.split('.mcp')[0].split('.servers')[0]})` shows what there is now"
+                f"`importlib.reload({_ROOT})` shows what there is now"
             ) from None
         return getattr(module, name) if self.__holds_functions__ else module
 
@@ -88,13 +90,30 @@ def reload_children(package: ModuleType, names: List[str]) -> None:
             importlib.reload(module)
 
 
-def _advice(name: str, names: Sequence[str]) -> str:
+def _advice(package: str, name: str, names: Sequence[str]) -> str:
+    if is_newer(package, name):
+        return f": it is newer than what was imported. `importlib.reload({_ROOT})` takes the package as it is now"
     from difflib import get_close_matches
 
     close = get_close_matches(name, names, 1, 0.6)
     meant = f". Did you mean {close[0]!r}?" if close else "."
     more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return f"{meant} It has: {', '.join(sorted(names)[:_MOST_NAMES])}{more}" if names else f"{meant} It is empty: no server has listed its tools yet, or none may be called"
+
+
+def is_newer(package: str, name: str) -> bool:
+    """Whether the package as it is written now has a server, or a tool of one, of this name."""
+    import json
+
+    # Not below `__path__`: that is the version that was imported.
+    folder = os.path.dirname(os.path.abspath(sys.modules[_ROOT].__file__ or ""))
+    try:
+        with open(os.path.join(folder, "_manifest.json"), encoding="utf-8") as file:
+            servers = {server["python"]: {tool["python"] for tool in server["tools"]} for server in json.load(file)["servers"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    server = package[len(_ROOT) :].split(".")[2:]
+    return name in (servers.get(server[0], ()) if server else servers)
 
 
 def _is_asked_by(function: str, depth: int) -> bool:
@@ -112,7 +131,7 @@ class _Missing:
         if isinstance(module, LazyPackage) and _is_asked_by("_find_and_load_unlocked", 3):
             names = module.__dict__.get("__all__", ())
             if child not in names:
-                raise ModuleNotFoundError(f"No module named {name!r}{_advice(child, names)}", name=name)
+                raise ModuleNotFoundError(f"No module named {name!r}{_advice(package, child, names)}", name=name)
         return None
 
 

@@ -1,20 +1,15 @@
-"""`search("…")`: finds tools by what they are called, what they do and what they take, without loading them."""
+"""`search("…")`: finds tools by what they are called, what they do and what they take, without loading them: as agents find them, by the hub."""
 
 from __future__ import annotations
 
 import importlib
-import math
-import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ._names import read_json
 
 _PACKAGE = __name__.rpartition(".")[0]
-_WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_COMMON = frozenset("a an and are as at be by for from in into is it its of on or that the this to with you your".split())
-#: The weight of a word by its place.
-_NAME, _SERVER, _PARAMETER, _DESCRIPTION = 8.0, 3.0, 2.0, 1.0
+#: What the hub searches for, and answers at most.
+_LONGEST_QUERY, _MOST_FOUND = 1000, 50
 
 
 class Hit(NamedTuple):
@@ -50,80 +45,42 @@ class Hits(List[Hit]):
 
 
 def search(query: str = "", *, server: Optional[str] = None, limit: int = 10) -> Hits:
-    """Finds tools by words of their names, descriptions and parameters.
+    """Finds tools by words of their names, descriptions and parameters, other forms of these, and common words for the same.
 
     Args:
-        query: What the tool should do: `"star a repository"`. Empty: all tools, by name.
+        query: What the tool should do: `"star a repository"`. Empty: all tools, by name; the hub is not asked.
         server: Only tools of this server.
-        limit: At most so many.
+        limit: At most so many; of those that are found, 50.
     """
-    tools = [tool for tool in _load() if server is None or server in (tool.entry["server"], tool.entry["wire_server"])]
-    wanted = list(dict.fromkeys(_words(query)))
-    wanted = [word for word in wanted if word not in _COMMON] or wanted
-    if wanted:
-        ranked = _rank(tools, wanted)
-    else:
-        # Everything is asked for, or there is nothing to go by (`search("!?")`): the first is answered, the second is not.
-        ranked = [] if query.strip() else [(0.0, tool) for tool in tools]
-    return Hits(_hit(tool.entry, score) for score, tool in ranked[: max(0, limit)])
+    entries = [entry for entry in _load() if server is None or server in (entry["server"], entry["wire_server"])]
+    most = max(0, limit)
+    if not query.strip():
+        return Hits(_hit(entry, 0.0) for entry in entries[:most])
+    wanted = {} if server is None or not entries else {"server": entries[0]["wire_server"]}
+    by_wire = {(entry["wire_server"], entry["wire_name"]): entry for entry in entries}
+    found = _ask({**wanted, "query": query[:_LONGEST_QUERY], "limit": _MOST_FOUND, "detail": "name"}) if entries else []
+    # Those that this package does not have are newer, or none of its functions.
+    hits = [_hit(by_wire[key], score) for key, score in found if key in by_wire]
+    return Hits(hits[:most])
 
 
-def _rank(tools: Sequence[_Tool], wanted: Sequence[str]) -> List[Tuple[float, _Tool]]:
-    scores = [(tool, [tool.score(word) for word in wanted]) for tool in tools]
-    # A word that few tools have says more than one that most have.
-    weights = [
-        math.log(1 + len(tools) / (1 + sum(1 for _, each in scores if each[index] > 0)))
-        for index in range(len(wanted))
-    ]
-    ranked = []
-    for tool, each in scores:
-        found = sum(1 for score in each if score > 0)
-        if found:
-            total = sum(score * weight for score, weight in zip(each, weights)) * (found / len(wanted))
-            ranked.append((round(total, 3), tool))
-    ranked.sort(key=lambda pair: (-pair[0], pair[1].entry["server"], pair[1].entry["name"]))
-    return ranked
+def _ask(arguments: Dict[str, Any]) -> List[Tuple[Tuple[str, str], float]]:
+    from ._calls import ask_hub
 
-
-class _Tool:
-    """The words of a tool."""
-
-    def __init__(self, entry: Dict[str, Any]) -> None:
-        self.entry = entry
-        self.groups: List[Tuple[float, Set[str]]] = [
-            (_NAME, set(_words(f"{entry['name']} {entry['wire_name']} {entry['title']}"))),
-            (_SERVER, set(_words(f"{entry['server']} {entry['wire_server']}"))),
-            (_PARAMETER, set(_words(" ".join(entry["parameters"])))),
-            (_DESCRIPTION, set(_words(entry["description"]))),
-        ]
-
-    def score(self, word: str) -> float:
-        return max(weight * _likeness(word, words) for weight, words in self.groups)
-
-
-def _likeness(word: str, words: Set[str]) -> float:
-    if word in words:
-        return 1.0
-    # "repo" finds "repository", "stars" finds "star".
-    if len(word) >= 3 and any(other.startswith(word) or (len(other) >= 3 and word.startswith(other)) for other in words):
-        return 0.6
-    return 0.0
-
-
-def _words(text: str) -> List[str]:
-    return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text))]
+    results = ask_hub("search", arguments).structured["results"]
+    return [((each["server"], each["tool"]), float(each["score"])) for each in results if "tool" in each]
 
 
 def _hit(entry: Dict[str, Any], score: float) -> Hit:
     return Hit(entry["server"], entry["name"], entry["signature"], entry["description"], score)
 
 
-_loaded: Tuple[str, List[_Tool]] = ("", [])
+_loaded: Tuple[str, List[Dict[str, Any]]] = ("", [])
 
 
-def _load() -> List[_Tool]:
+def _load() -> List[Dict[str, Any]]:
     global _loaded
     folder = importlib.import_module(_PACKAGE).__path__[0]
     if _loaded[0] != folder:
-        _loaded = (folder, [_Tool(entry) for entry in read_json("_index.json")])
+        _loaded = (folder, read_json("_index.json"))
     return _loaded[1]

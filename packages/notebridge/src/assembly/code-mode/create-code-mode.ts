@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { SandboxMode } from '@notebridge/notebook/host';
-import { type Config, defaultConfig } from '../../config/config.js';
-import { loadConfig } from '../../config/load-config.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Tool, ToolResult } from '../../core/mcp.js';
@@ -13,8 +11,6 @@ import type { NotebridgeOptions } from '../options.js';
 import type { SettingsOptions } from '../settings.js';
 
 export interface CreateCodeModeOptions extends SettingsOptions, Pick<NotebridgeOptions, 'notebook' | 'servers'> {
-  /** Path of a config file, or what was read from one: its servers, and its limits under `notebridge.codeMode`. Default: no file is read. */
-  config?: SettingsOptions['config'];
   /** Whether code runs only in a sandbox: `on`, `off` or `auto`, as far as the system allows it. Default `auto`. */
   sandbox?: SandboxMode | undefined;
 }
@@ -43,8 +39,9 @@ export interface CodeMode {
 
 /** Code mode without a door: for programs that are agents themselves. Rejects with `bad_config`, `bad_middleware` or as the notebook does. */
 export async function createCodeMode({ sandbox, ...options }: CreateCodeModeOptions = {}): Promise<CodeMode> {
-  const [{ createNotebridge }, { codeModeInstructions, codeModeTools }] = await Promise.all([
+  const [{ createNotebridge }, { readConfig }, { codeModeInstructions, codeModeTools }] = await Promise.all([
     import('../create-notebridge.js'),
+    import('../settings.js'),
     import('../../code-mode/code-mode-tools.js'),
   ]);
   const config = await readConfig(options);
@@ -71,11 +68,6 @@ export async function createCodeMode({ sandbox, ...options }: CreateCodeModeOpti
       return bridge.close();
     },
   };
-}
-
-async function readConfig({ config, env = process.env }: CreateCodeModeOptions): Promise<Config> {
-  if (config === undefined) return defaultConfig(process.cwd());
-  return typeof config === 'string' ? loadConfig({ file: config, env }) : config;
 }
 
 /** The program itself as a caller, with a session in which variables live. */

@@ -1,6 +1,7 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { createNotebridge } from '../../assembly/create-notebridge.js';
 import { gatherInput } from '../../bindings/input.js';
+import { loadConfig } from '../../config/load-config.js';
 import { onToolsChanged } from '../../core/tool-server.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import type { Redacting } from '../../util/redactor.js';
@@ -21,7 +22,7 @@ const timeoutMs = 60_000;
 /** The tools of the config's servers, started in this process. Rejects with `bad_config`. */
 export async function createOwnTools({ config, watch, printLine, createLogger }: OwnToolsOptions): Promise<ToolsSource> {
   const bridge = await createNotebridge({
-    config,
+    config: await loadConfig({ file: config, env: process.env }),
     startServers: false,
     followConfig: watch && { logger: { ...silentLogger, warn: printLine, error: printLine } },
     createLogger,

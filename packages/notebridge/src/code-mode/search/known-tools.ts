@@ -1,8 +1,8 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { askForTools } from '../../core/ask-for-tools.js';
 import type { Tool } from '../../core/mcp.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
-import { settlesWithin } from '../../util/settles-within.js';
 
 /** A server that code can reach, with its tools as last listed. */
 export interface SearchedServer {
@@ -29,16 +29,10 @@ const retryMs = 30_000;
 /** As in the bindings: the one built-in server with functions of its own. */
 const skillsServer = 'skills';
 
-interface Asked {
-  listed: Promise<unknown>;
-  at: number;
-  failure: string | undefined;
-}
-
 /** The tools of all servers that code can reach. Servers that were never listed are asked, which may start them. */
 export class KnownTools {
   readonly #options: KnownToolsOptions;
-  readonly #asked = new WeakMap<ToolServer, Asked>();
+  readonly #failures = new WeakMap<ToolServer, string>();
 
   constructor(options: KnownToolsOptions) {
     this.#options = options;
@@ -56,35 +50,23 @@ export class KnownTools {
         description,
         isSkills: !isConfig && name === skillsServer,
         tools,
-        reason: tools === undefined ? this.#reasonOf(server) : undefined,
+        reason: tools === undefined ? this.#reasonOf(server, unknown.includes(server)) : undefined,
       };
     });
   }
 
   async #ask(server: ToolServer, signal: AbortSignal | undefined): Promise<void> {
     const { listMs, logger } = this.#options;
-    const known = this.#asked.get(server);
-    const isRecent = known !== undefined && performance.now() - known.at < retryMs;
-    if (isRecent && known.failure !== undefined) return;
-    // Not with the context of the call: what one caller cancels, the next ones wait for.
-    const asked: Asked = isRecent ? known : { listed: server.listTools(), at: performance.now(), failure: undefined };
-    if (!isRecent) {
-      this.#asked.set(server, asked);
-      asked.listed.catch((error: unknown) => {
-        asked.failure = messageOf(error);
-        logger.warn(`The tools of "${server.name}" are not found by searches: it did not list them.`, { error: asked.failure });
-      });
-    }
-    await settlesWithin(asked.listed, Math.max(0, asked.at + listMs - performance.now()), signal);
+    const listed = await askForTools(server, { waitMs: listMs, retryMs, signal });
+    if (listed === 'waiting' || 'tools' in listed) return void this.#failures.delete(server);
+    const failure = messageOf(listed.failure);
+    if (this.#failures.get(server) !== failure)
+      logger.warn(`The tools of "${server.name}" are not found by searches: it did not list them.`, { error: failure });
+    this.#failures.set(server, failure);
   }
 
-  #reasonOf(server: ToolServer): string {
-    const asked = this.#asked.get(server);
-    return (
-      asked?.failure ??
-      (asked === undefined
-        ? 'it was not asked yet'
-        : `it is still starting, after ${this.#options.listMs / 1000} s; search again in some seconds`)
-    );
+  #reasonOf(server: ToolServer, wasAsked: boolean): string {
+    if (!wasAsked) return 'it was not asked yet';
+    return this.#failures.get(server) ?? `it is still starting, after ${this.#options.listMs / 1000} s; search again in some seconds`;
   }
 }

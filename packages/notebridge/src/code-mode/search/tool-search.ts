@@ -1,6 +1,6 @@
 import { loadStubs } from '@notebridge/bindings';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import type { CallContext } from '../../core/call-context.js';
+import type { CallContext, Caller } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../../core/mcp.js';
 import { owner, type Principal } from '../../core/principal.js';
@@ -32,6 +32,9 @@ export interface ToolSearchOptions {
   listMs?: number | undefined;
 }
 
+/** Who searches. */
+export type Searcher = Pick<CallContext, 'signal'> & { caller: Pick<Caller, 'principal'> };
+
 /** Finds tools and describes them as code calls them, to each caller what it may call. Nothing is loaded before the first search. */
 export class ToolSearch {
   readonly #options: ToolSearchOptions;
@@ -46,7 +49,7 @@ export class ToolSearch {
   }
 
   /** Answers `search_tools`. Wrong arguments are a failed result. */
-  search(params: unknown, context: CallContext): Promise<ToolResult> {
+  search(params: unknown, context: Searcher): Promise<ToolResult> {
     return this.#answer(async () => {
       const wanted = parseSearch(params);
       const view = await this.#look(context);
@@ -57,7 +60,7 @@ export class ToolSearch {
   }
 
   /** Answers `describe_tools`. Names that mean no tool are named beside the answers; a failed result if none means one. */
-  describe(params: unknown, context: CallContext): Promise<ToolResult> {
+  describe(params: unknown, context: Searcher): Promise<ToolResult> {
     return this.#answer(async () => {
       const { tools }: DescribeParams = parseDescribe(params);
       const view = await this.#look(context);
@@ -92,7 +95,7 @@ export class ToolSearch {
     }
   }
 
-  async #look({ caller: { principal = owner }, signal }: CallContext): Promise<ToolView> {
+  async #look({ caller: { principal = owner }, signal }: Searcher): Promise<ToolView> {
     const { mayList, skills } = this.#options;
     const servers = await this.#known.learn((server) => mayList(principal, server, undefined), signal);
     const all = skills?.all() ?? none;
@@ -105,7 +108,7 @@ export class ToolSearch {
   async #find(
     view: ToolView,
     { query, server, readOnly }: Pick<SearchParams, 'query' | 'server' | 'readOnly'>,
-    { caller }: CallContext,
+    { caller }: Searcher,
   ): Promise<FoundEntry[]> {
     const { mayList } = this.#options;
     const { principal = owner } = caller;

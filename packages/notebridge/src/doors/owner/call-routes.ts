@@ -6,8 +6,15 @@ import type { SeenCall, SeenValue } from '../../recent/seen-call.js';
 import { redactValue } from '../../util/redact-members.js';
 import type { Redacting } from '../../util/redactor.js';
 
+/** Which whole numbers a query may have. */
+export interface NumberRange {
+  least: number;
+  most: number;
+}
+
 const usualLimit = 100;
-const mostLimit = 1000;
+export const callLimit: NumberRange = { least: 1, most: 1000 };
+export const anyId: NumberRange = { least: 0, most: Number.MAX_SAFE_INTEGER };
 
 /** As JSON has it everywhere: names with underscores, times in ISO 8601. Nothing of what was sent or answered. */
 export function describeCall(call: SeenCall): JsonObject {
@@ -63,8 +70,8 @@ export function findCalls(calls: RecentCalls, query: URLSearchParams): JsonObjec
   let limit = usualLimit;
   let before: string | undefined;
   for (const [name, value] of query) {
-    if (name === 'limit') limit = toNumber(name, value, { least: 1, most: mostLimit });
-    else if (name === 'before') before = String(toNumber(name, value, { least: 1, most: Number.MAX_SAFE_INTEGER }));
+    if (name === 'limit') limit = toNumber(name, value, callLimit);
+    else if (name === 'before') before = String(toNumber(name, value, anyId));
     else if (isFilter(name)) filter[name] = value;
     else
       throw new BridgeError('bad_params', `There is no ${JSON.stringify(name)}; there are ${[...filters, 'limit', 'before'].join(', ')}.`);
@@ -80,7 +87,7 @@ function isFilter(name: string): name is (typeof filters)[number] {
 }
 
 /** A number of a query. @throws BridgeError `bad_params`. */
-export function toNumber(name: string, value: string, { least, most }: { least: number; most: number }): number {
+export function toNumber(name: string, value: string, { least, most }: NumberRange): number {
   const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
   if (number >= least && number <= most) return number;
   throw new BridgeError('bad_params', `"${name}" is ${JSON.stringify(value)}; it must be a whole number from ${least} to ${most}.`);

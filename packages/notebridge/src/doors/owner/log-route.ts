@@ -6,14 +6,14 @@ import { isLogLevel, type LogFilter, type LogLine, type RecentLog } from '../../
 import { AsyncEvent } from '../../util/async-event.js';
 import type { Redacting } from '../../util/redactor.js';
 import type { HttpContext } from '../http/http-context.js';
-import { toNumber } from './call-routes.js';
+import { anyId, type NumberRange, toNumber } from './call-routes.js';
 
 /** How long a question for lines behind the last one waits for them. Milliseconds. */
 const newsMs = 25_000;
 /** Lines often come together. Milliseconds. */
 const settleMs = 50;
 const usualLimit = 200;
-const mostLimit = 2000;
+export const logLimit: NumberRange = { least: 1, most: 2000 };
 
 /**
  * The last lines of the log, as text without secrets. With `after`, the id that an answer gave as `last`, only those behind it: it waits up to 25 s
@@ -52,8 +52,8 @@ function parseQuery(query: URLSearchParams): { filter: LogFilter; after: number 
     if (name === 'server' || name === 'call') filter[name] = value;
     else if (name === 'level' && isLogLevel(value)) filter.level = value;
     else if (name === 'level') throw new BridgeError('bad_params', `"level" is ${JSON.stringify(value)}; it must be info, warn or error.`);
-    else if (name === 'limit') limit = toNumber(name, value, { least: 1, most: mostLimit });
-    else if (name === 'after') after = toNumber(name, value, { least: 0, most: Number.MAX_SAFE_INTEGER });
+    else if (name === 'limit') limit = toNumber(name, value, logLimit);
+    else if (name === 'after') after = toNumber(name, value, anyId);
     else throw new BridgeError('bad_params', `There is no ${JSON.stringify(name)}; there are server, call, level, limit, after.`);
   }
   return { filter, after, limit };

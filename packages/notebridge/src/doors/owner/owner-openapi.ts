@@ -1,13 +1,20 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { anyId, callLimit, type NumberRange } from './call-routes.js';
+import { logLimit } from './log-route.js';
 import { ownerSchemas } from './owner-openapi-schemas.js';
+
+interface QueryPart {
+  description: string;
+  schema: JsonObject;
+}
 
 /** One route of the owner's API. Paths stand below its prefix. */
 interface Operation {
   id: string;
   summary: string;
   description?: string;
-  /** Names of what the query may have, with what each means. */
-  query?: { readonly [name: string]: string };
+  /** What the query may have, by its names. */
+  query?: { readonly [name: string]: QueryPart };
   /** The schema of the body, by its name. */
   body?: string;
   /** The schema of the answer, by its name. */
@@ -16,22 +23,28 @@ interface Operation {
   isForWatchers?: true;
 }
 
+const word = (description: string): QueryPart => ({ description, schema: { type: 'string' } });
+const wholeNumber = (description: string, { least, most }: NumberRange): QueryPart => ({
+  description,
+  schema: { type: 'integer', minimum: least, maximum: most },
+});
+
 const callFilter = {
-  server: 'Calls of this server.',
-  tool: 'Calls of this tool.',
-  door: 'Calls that came in at this door.',
-  caller: '`owner`, `anonymous`, or the id of a grant.',
-  parent: 'The call whose code made them.',
-  outcome: 'As in the audit; `running`; `failed` for all but `ok`.',
-  limit: 'At most so many, 1 to 1,000. Default 100.',
-  before: 'Those before the call with this `id`: the next page.',
+  server: word('Calls of this server.'),
+  tool: word('Calls of this tool.'),
+  door: word('Calls that came in at this door.'),
+  caller: word('`owner`, `anonymous`, or the id of a grant.'),
+  parent: word('The call whose code made them.'),
+  outcome: word('As in the audit; `running`; `failed` for all but `ok`.'),
+  limit: wholeNumber('At most so many. Default 100.', callLimit),
+  before: word('Those before the call with this `id`: the next page.'),
 };
 const logFilter = {
-  server: 'What this server printed, and what was said of it.',
-  call: 'What belongs to the call with this `call_id`.',
-  level: '`info`, `warn` or `error`, and above.',
-  limit: 'At most so many, 1 to 2,000. Default 200.',
-  after: 'Those behind the line with this `id`; waits up to 25 s for one.',
+  server: word('What this server printed, and what was said of it.'),
+  call: word('What belongs to the call with this `call_id`.'),
+  level: { description: 'And above.', schema: { type: 'string', enum: ['info', 'warn', 'error'] } },
+  limit: wholeNumber('At most so many. Default 200.', logLimit),
+  after: wholeNumber('Those behind the line with this `id`; waits up to 25 s for one.', anyId),
 };
 
 const operations: { readonly [path: string]: { readonly [method: string]: Operation } } = {
@@ -108,7 +121,7 @@ const operations: { readonly [path: string]: { readonly [method: string]: Operat
     get: {
       id: 'getBindingsInput',
       summary: 'What bindings are made from',
-      query: { after: 'The `tag` that the caller has; waits up to 25 s until it is another one.' },
+      query: { after: word('The `tag` that the caller has; waits up to 25 s until it is another one.') },
       answer: 'BindingsInput',
     },
   },
@@ -156,7 +169,7 @@ function describe(path: string, { id, summary, description, query = {}, body, an
     required: true,
     schema: { type: 'string' },
   }));
-  const ofQuery = Object.entries(query).map(([name, text]) => ({ name, in: 'query', description: text, schema: { type: 'string' } }));
+  const ofQuery = Object.entries(query).map(([name, part]) => ({ name, in: 'query', ...part }));
   return {
     operationId: id,
     summary,

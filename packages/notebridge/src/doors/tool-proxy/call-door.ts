@@ -15,6 +15,7 @@ import { fits, idempotencyKeySchema } from './input-schemas.js';
 import { parseCallBody } from './parse-call-body.js';
 import { printAnswer } from './print-answer.js';
 import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './proxy-tool-call.js';
+import { searchAddress } from './search-tools.js';
 import type { Outcome } from './stored-answers.js';
 import type { ToolProxy } from './tool-proxy-context.js';
 
@@ -74,7 +75,8 @@ export class CallDoor {
 
   #call(context: HttpContext, { args, repeatable }: ParsedCall): void {
     const { request, response, headers, principal, id: callId } = context;
-    const [server = '', tool = ''] = context.params;
+    // The route of the search has no parameters.
+    const [server = searchAddress.server, tool = searchAddress.tool] = context.params;
     const address = { server, tool };
     const format = streamFormatOf(request.headers.accept);
     const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });

@@ -35,6 +35,7 @@ export function createOpenApi({ version, prefix }: { version: string; prefix: st
     paths: {
       [`${prefix}/{server}/tools/{tool}`]: { post: callOperation('callTool', 'Call a tool') },
       [`${prefix}/{server}/{tool}`]: { post: callOperation('callToolShort', 'Call a tool, by the short path') },
+      [`${prefix}/search`]: { post: searchOperation },
       [`${prefix}/servers`]: { get: listOperation },
       [`${prefix}/bindings/python.tar.gz`]: { get: bindingsOperation('Python') },
       [`${prefix}/bindings/typescript.tar.gz`]: { get: bindingsOperation('TypeScript') },
@@ -99,6 +100,16 @@ function callOperation(operationId: string, summary: string): JsonObject {
     },
   };
 }
+
+const searchOperation: JsonObject = {
+  operationId: 'searchTools',
+  summary: 'Find tools by what they do',
+  tags: ['tools'],
+  description:
+    'As `search_tools` does for agents: `arguments` has `query`, and may have `server`, `limit` (at most 50), `offset`, `read_only` and `detail`. It costs a grant no call.',
+  requestBody: { required: true, content: json(ref('schemas', 'ToolCallRequest')) },
+  responses: { ...guarded, 200: answer('What was found.', 'ToolCallResponse'), 422: ref('responses', 'WrongBody') },
+};
 
 const listOperation: JsonObject = {
   operationId: 'listServers',

@@ -12,6 +12,7 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import type { TraceHeaders } from '../../core/trace-headers.js';
 import { quote } from '../../util/quote.js';
+import { searchAddress } from './search-tools.js';
 import { type CallAnswer, toAnswer } from './to-answer.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';
 
@@ -59,6 +60,7 @@ export function proxyToolCall(
   request: ToolCallRequest & ToolCallOptions,
 ): Promise<ToolCallResponse> {
   const { principal = owner, callId = proxy.nextCallId() } = request;
+  if (address.server === searchAddress.server) return searchTools(proxy, request, { principal, callId });
   const server = findServer(proxy.servers, address.server);
   if (server === undefined) return refuseUnknown(proxy, address, request, { principal, callId });
   const startedAt = proxy.now();
@@ -80,6 +82,16 @@ export function proxyToolCall(
   } catch (error) {
     return new Promise((resolve) => resolve(fail(error)));
   }
+}
+
+async function searchTools(
+  proxy: ToolProxy,
+  { arguments: params, cancellation = new Cancellation() }: ToolCallRequest & ToolCallOptions,
+  { principal, callId }: { principal: Principal; callId: string },
+): Promise<ToolCallResponse> {
+  const startedAt = proxy.now();
+  const answer = toAnswer(await proxy.search(params, { principal, signal: cancellation.signal }));
+  return Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
 }
 
 /**

@@ -9,6 +9,7 @@ import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
+import { createSearchTools, type SearchTools } from './search-tools.js';
 import { type AnswerStore, StoredAnswers } from './stored-answers.js';
 
 /** Bounds of the tool proxy. */
@@ -59,6 +60,7 @@ export interface ToolProxy {
   readonly answers: AnswerStore;
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean;
   mayListWhole(principal: Principal, server: string): boolean;
+  readonly search: SearchTools;
   isDraining(): boolean;
   /** The start of the hub, for its readiness. `beganMs` is by `now`. */
   readonly boot: { isOver: boolean; readonly beganMs: number };
@@ -83,14 +85,16 @@ export function createProxyContext(
   const names = new ToolNames(servers);
   const limits = { ...defaultLimits, ...options.limits };
   const now = options.clock ?? (() => performance.now());
+  const { mayList = () => true, mayListWhole = () => true } = options;
   let calls = 0;
   return {
     hub: options.hub,
     servers,
     limits,
     answers: options.answers ?? toStoredAnswers(limits, now),
-    mayList: options.mayList ?? (() => true),
-    mayListWhole: options.mayListWhole ?? (() => true),
+    mayList,
+    mayListWhole,
+    search: createSearchTools({ servers, mayList, mayListWhole, logger: options.hub.logger }),
     now,
     isDraining: options.isDraining ?? (() => false),
     boot: { isOver: false, beganMs: now() },

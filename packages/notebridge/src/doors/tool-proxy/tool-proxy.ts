@@ -53,6 +53,7 @@ function addCallRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
   };
   app.addRoute({ ...route, path: `${proxyPrefix}/:server/tools/:tool` });
   app.addRoute({ ...route, path: `${proxyPrefix}/:server/:tool` });
+  app.addRoute({ ...route, path: `${proxyPrefix}/search` });
 }
 
 /** Asked every few seconds by monitors, and by commands that look for the hub. */
