@@ -27,6 +27,7 @@ import { GrantExchange } from '../grants/grant-exchange.js';
 import type { Hub } from '../hub.js';
 import { isOwnHub, readHubFile, readHubFiles, type WrittenHubFile, writeHubFile } from '../identity/hub-file.js';
 import { usualHubName } from '../identity/hub-name.js';
+import { KeptSessions } from '../identity/kept-sessions.js';
 import { ensureOwnerToken, proveOwner } from '../identity/owner-token.js';
 import { acceptTypedCodes } from '../identity/typed-codes.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
@@ -105,7 +106,8 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const app = createApp(options, { place, behind, metrics });
   const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret), typed: acceptTypedCodes(stateDir) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
-  const agents = addDoors(app, { ...behind, serversReadyMs: options.serversReadyMs, authority, ownerToken, metrics, consoles, answers });
+  const kept = new KeptSessions({ dir: stateDir, name, logger });
+  const agents = addDoors(app, { ...behind, serversReadyMs: options.serversReadyMs, authority, ownerToken, metrics, consoles, answers, kept });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -119,6 +121,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const listener = await listenHttp(app, { port, host: place.host, describePortOwner, onConnection, onUpgrade }).catch(async (error) => {
     throw codeOf(error) === 'port_in_use' ? await nameOwner(error, { port, stateDir }) : error;
   });
+  if (behind.cluster === undefined) kept.open();
   const url = place.toUrl(listener.port);
   for (const warning of place.warnings) logger.warn(warning);
   return {
@@ -132,8 +135,8 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     writeAddress: () => writeHubFile(stateDir, { name, url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
     drain: async (waitMs) => {
       app.drain();
-      // Streams of agents stay until the calls have ended.
-      if (behind.cluster === undefined) return void (await settlesWithin(app.calls.none(), waitMs));
+      // Streams of agents stay until the calls have ended; a cluster has other hubs for them.
+      if (behind.cluster === undefined) await settlesWithin(agents.settled(), waitMs);
       await agents.close();
       if (answers !== undefined) await settlesWithin(answers.settled(), lastAnswersMs);
     },
@@ -173,6 +176,8 @@ interface AddedDoors extends BehindHttp {
   consoles: ConsoleSessions;
   /** Undefined: this hub is alone, and keeps its own. */
   answers: SharedAnswers | undefined;
+  /** The sessions of agents over a restart of a hub that is alone. */
+  kept: KeptSessions;
 }
 
 function createApp(
@@ -211,6 +216,7 @@ function addDoors(
     metrics,
     consoles,
     serversReadyMs,
+    kept,
   }: AddedDoors,
 ): McpHttpDoor {
   const { config, logger } = settings;
@@ -240,8 +246,8 @@ function addDoors(
     challenge: config.auth && addResourceMetadata(app, config.auth),
     endSession,
     adopted: adoptSession,
+    shelf: cluster?.sessions ?? kept,
     ...(cluster !== undefined && {
-      shelf: cluster.sessions,
       relay: createSessionRelay(cluster),
       identify: (principal) => cluster.sessionIdOf(principal),
     }),

@@ -15,6 +15,7 @@ import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } 
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
+import { UnansweredStates } from './unanswered-states.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
 import { fault, type HttpFault, tooMany } from './http-fault.js';
@@ -43,6 +44,7 @@ const listenMethod = 'subscriptions/listen';
 
 /** Modern requests over HTTP: each is a connection of its own, so nothing can mix. */
 export class HttpModern {
+  readonly asked: UnansweredStates;
   readonly #options: HttpModernOptions;
   readonly #identities = new Map<string, { identity: ModernIdentity; leave: () => void }>();
   readonly #listeners = new Map<Listens, ModernIdentity>();
@@ -55,6 +57,7 @@ export class HttpModern {
 
   constructor(options: HttpModernOptions) {
     this.#options = options;
+    this.asked = new UnansweredStates(options.now);
     this.#stopListening = options.hub.events.add((event) => this.#notify(event));
   }
 
@@ -141,7 +144,12 @@ export class HttpModern {
         logs: this.#logs,
         listen,
       });
-      answered.then((result) => send(new ResultAnswer(id, result)), fail);
+      // A call that goes on with its answer is under way again, before it stops waiting for that.
+      this.asked.delete(request.params?.requestState);
+      answered.then((result) => {
+        this.asked.add(result.requestState);
+        send(new ResultAnswer(id, result));
+      }, fail);
     } catch (error) {
       fail(error);
     }
