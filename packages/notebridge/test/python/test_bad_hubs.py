@@ -10,7 +10,7 @@ import threading
 from typing import Any, Callable, List, Optional
 
 import pytest
-from generated import _calls, _http, client
+from generated import _calls, _http, _workers, client
 from raw_server import RawServer, ok, success
 from served_hub import ServedHub, fixture_server
 
@@ -236,15 +236,48 @@ def test_a_hub_that_is_killed_in_the_middle_of_a_call_and_comes_back(tmp_path: A
     thread.join(20)
     [failure] = failures
     assert isinstance(failure, client.ToolError) and failure.code == "connection_lost"
-    with pytest.raises(client.ToolError) as raised:
-        call()
-    assert raised.value.code == "hub_unreachable"
+    client.configure(timeout=0.3)
+    assert fails().code == "hub_unreachable"
+    client.configure(timeout=None)
+    # It was there, so the call waits for it: nothing of it was sent.
+    results: List[Any] = []
+    waiting = threading.Thread(target=lambda: results.append(call()))
+    waiting.start()
     second = ServedHub(servers, home=str(tmp_path), port=first.port)
     try:
-        assert call() == {"a": 1}
+        waiting.join(60)
+        assert results == [{"a": 1}]
         assert second.counted.count("wait k") == 1
     finally:
         second.close()
+
+
+def test_a_hub_that_takes_no_calls_just_now_is_asked_again_under_the_same_key() -> None:
+    busy = answered("503 Ending", b'{"detail":"This hub is ending."}', more="Retry-After: 0\r\n")
+    with RawServer(lambda _, number: busy if number < 5 else success()) as server:
+        client.configure(url=server.url, token="t")
+        assert call() == "fine"
+        keys = [line for request in server.requests for line in request.split(b"\r\n") if line.startswith(b"Idempotency-Key")]
+        assert len(set(keys)) == 1 and len(keys) == 6
+    with RawServer(lambda *_: busy) as server:
+        client.configure(url=server.url, timeout=0.5)
+        assert fails().code == "refused"
+        assert len(server.requests) > 1
+
+
+def test_a_call_that_waits_for_its_hub_can_be_cancelled() -> None:
+    with RawServer(lambda *_: success()) as server:
+        client.configure(url=server.url, token="t")
+        assert call() == "fine"
+    _http.close_idle()
+
+    async def give_up() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(_calls.call("calls", "echo", {}), 0.3)
+
+    asyncio.run(give_up())
+    # Its thread is free again: all of them would wait for a hub that is away else.
+    until(lambda: _workers._workers._free == _workers._workers._threads)
 
 
 def test_ones_own_hub_is_found_again_at_another_port(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
