@@ -331,7 +331,7 @@ class Assembly implements Notebridge {
       const shared = openSharedFolder({ dir: options.sharedDir, servers: this.servers, hubUrl, logger: settings.logger });
       this.#closers.add(() => shared.close());
     }
-    this.#parts.cluster?.cluster.membership.setUrl(this.#doors.url);
+    this.#parts.cluster?.cluster.membership.setAddresses(this.#doors);
     const file = await this.#doors.writeAddress();
     this.#closers.add(() => file.remove());
   }

@@ -18,6 +18,7 @@ import { createMetricsDoor } from '../doors/metrics/metrics-door.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
 import { TimeShare } from '../doors/owner/time-share.js';
 import { addResourceMetadata } from '../doors/resource/resource-metadata.js';
+import { isReady, proxyReadiness } from '../doors/tool-proxy/proxy-health.js';
 import { SharedAnswers } from '../doors/tool-proxy/shared-answers.js';
 import { StoredAnswers } from '../doors/tool-proxy/stored-answers.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
@@ -48,6 +49,8 @@ import { createSharedPort } from './shared-port.js';
 /** Every HTTP door, on one port. */
 export interface HttpDoors {
   url: string;
+  /** The same for other hubs. */
+  askAt: string;
   /** Where code calls tools. */
   toolProxyUrl: string;
   /** Where a notebook's pages dial. */
@@ -126,6 +129,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   for (const warning of place.warnings) logger.warn(warning);
   return {
     url,
+    askAt: place.toOutsideUrl(listener.port),
     toolProxyUrl: `${url}${proxyPrefix}`,
     pagePort: shared.at(listener.port, place.hosts),
     newConsoleAddress: () => newConsoleAddress(url, consoles),
@@ -226,7 +230,7 @@ function addDoors(
   const watching = (authorization: string | undefined) =>
     consoles.has(authorization) ? owner : authority.authenticate(authorization, 'watch');
   const authenticate = (authorization: string | undefined) => (consoles.has(authorization) ? owner : byToken(authorization));
-  createToolProxy(app, {
+  const proxy = createToolProxy(app, {
     hub,
     servers,
     authenticate,
@@ -236,8 +240,10 @@ function addDoors(
     limits: { maxResultBytes, maxInFlight, ...(serversReadyMs === undefined ? {} : { serversReadyMs }) },
     ...(cluster !== undefined && { answers }),
     isDraining: () => app.isDraining,
+    cluster: ofHub?.ownPlace,
     version: ownVersion(),
   });
+  metrics?.addReadiness(() => isReady(proxyReadiness(proxy)));
   const tokens = config.auth && new AccessTokens({ auth: config.auth, store: guard.store, logger });
   const agents = createMcpHttpDoor(app, {
     hub,

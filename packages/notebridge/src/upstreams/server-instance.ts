@@ -20,6 +20,7 @@ import { LastLines } from './last-lines.js';
 import { fromFaultAnswer, type Link, type LinkOptions, type OpenLink, startFaultOf } from './link.js';
 import type { Logins } from './oauth/logins.js';
 import { RestartPolicy } from './restart-policy.js';
+import { StartClock } from './start-clock.js';
 import type { StartFault } from './start-fault.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamLimits } from './upstream-limits.js';
@@ -69,6 +70,7 @@ export class ServerInstance {
   /** For people. Durations go by `#enteredAt`: the clock may be set. */
   #since = Date.now();
   #enteredAt = performance.now();
+  readonly #starting: StartClock;
   #reason: string | undefined;
   #starts = 0;
   #session: UpstreamSession | undefined;
@@ -85,6 +87,7 @@ export class ServerInstance {
 
   constructor(options: ServerInstanceOptions) {
     this.#options = options;
+    this.#starting = new StartClock(options.limits);
     this.#eras = new EraChoice(options.config, options.eras, options.eraOfAgent);
     this.#gone = options.after ?? Promise.resolve();
   }
@@ -105,6 +108,7 @@ export class ServerInstance {
       status: this.#status,
       since: this.#since,
       restarts: Math.max(0, this.#starts - 1),
+      ...(this.#starting.isLate && { isLate: true }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(pid !== undefined && { pid }),
       ...(handshake && { protocolVersion: handshake.protocolVersion, ...(handshake.serverInfo && { serverInfo: handshake.serverInfo }) }),
@@ -312,6 +316,7 @@ export class ServerInstance {
     this.#status = status;
     this.#since = Date.now();
     this.#enteredAt = performance.now();
+    this.#starting.enter(status);
     this.#reason = reason;
     this.#options.onState();
   }
