@@ -313,8 +313,8 @@ export class ServerInstance {
   }
 
   #enter(status: ServerStatus, reason?: string): void {
+    if (status !== this.#status) this.#since = Date.now();
     this.#status = status;
-    this.#since = Date.now();
     this.#enteredAt = performance.now();
     this.#starting.enter(status);
     this.#reason = reason;

@@ -36,7 +36,8 @@ export class PlaceWatch implements WatchedPlace {
   #hasJoined = false;
   #isAlone = false;
   #stopAsking: (() => void) | undefined;
-  #isAsking = false;
+  /** Another one each time that the place is lost. Undefined: nobody is asked. */
+  #loss: object | undefined;
 
   constructor(options: PlaceWatchOptions) {
     this.#options = options;
@@ -63,31 +64,33 @@ export class PlaceWatch implements WatchedPlace {
   /** Closing twice is harmless. */
   close(): void {
     this.#stop();
-    this.#stopAsking?.();
-    this.#isAsking = false;
+    this.#endLoss();
   }
 
   #look(): void {
     const isHeld = this.#options.membership.isHeld();
     this.#hasJoined ||= isHeld;
-    if (isHeld) {
-      this.#isAsking = false;
-      this.#isAlone = false;
-      this.#stopAsking?.();
-    } else if (this.#hasJoined && !this.#isAsking) {
-      this.#isAsking = true;
-      void this.#ask();
+    if (isHeld) this.#endLoss();
+    else if (this.#hasJoined && this.#loss === undefined) {
+      this.#loss = {};
+      void this.#ask(this.#loss);
     }
   }
 
-  async #ask(): Promise<void> {
+  #endLoss(): void {
+    this.#loss = undefined;
+    this.#isAlone = false;
+    this.#stopAsking?.();
+  }
+
+  async #ask(loss: object): Promise<void> {
     const { membership, runtime } = this.#options;
     const { self } = membership;
     const others = membership.hubs().filter(({ id, askAt }) => id !== self.id && askAt !== undefined && askAt !== self.askAt);
     const places = await Promise.all(others.slice(0, mostAsked).map((hub) => this.#placeOf(hub)));
-    if (!this.#isAsking) return;
+    if (this.#loss !== loss) return;
     this.#isAlone = places.includes('held');
-    this.#stopAsking = runtime.after(askEveryMs, () => void this.#ask());
+    this.#stopAsking = runtime.after(askEveryMs, () => void this.#ask(loss));
   }
 
   /** What another hub says of its place; undefined: nothing, or nothing that counts. */
