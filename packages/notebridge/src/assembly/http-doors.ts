@@ -110,7 +110,16 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret), typed: acceptTypedCodes(stateDir) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
   const kept = new KeptSessions({ dir: stateDir, name, logger });
-  const agents = addDoors(app, { ...behind, serversReadyMs: options.serversReadyMs, authority, ownerToken, metrics, consoles, answers, kept });
+  const agents = addDoors(app, {
+    ...behind,
+    serversReadyMs: options.serversReadyMs,
+    authority,
+    ownerToken,
+    metrics,
+    consoles,
+    answers,
+    kept,
+  });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],

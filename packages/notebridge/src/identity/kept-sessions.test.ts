@@ -23,7 +23,10 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 it('are given once, to their principal, by the next start of the same name', { tags: ['P-902'] }, async () => {
   const last = start();
-  expect(await Promise.all([last.leave('k1', session), last.leave('k2', { ...session, principal: { kind: 'owner' } })])).toEqual([true, true]);
+  expect(await Promise.all([last.leave('k1', session), last.leave('k2', { ...session, principal: { kind: 'owner' } })])).toEqual([
+    true,
+    true,
+  ]);
   expect(await start('other').take('k1', ofGrant('g1'))).toBeUndefined();
   const next = start();
   expect(await next.take('k1', ofGrant('g2'))).toBeUndefined();

@@ -109,7 +109,9 @@ export class HubMetrics implements CallObserver {
   #addServers(): void {
     const { servers } = this.#options;
     const registers = [this.#registry];
-    const each = (set: (server: string, state: { status: ServerStatus; restarts: number; isLate?: boolean; inFlight: number }) => void): void => {
+    const each = (
+      set: (server: string, state: { status: ServerStatus; restarts: number; isLate?: boolean; inFlight: number }) => void,
+    ): void => {
       for (const { name, state } of servers.all()) set(toLabel(name), state);
     };
     new Gauge({

@@ -4,7 +4,9 @@ import { StartClock } from './start-clock.js';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-it('a server is late after its longest start so far, and after some time at least; tries that fail are one start', { tags: ['P-905'] }, () => {
+it('a server is late after its longest start so far, and after some time at least; tries that fail are one start', {
+  tags: ['P-905'],
+}, () => {
   const clock = new StartClock({ lateStartMs: 10_000 });
   const after = (ms: number): boolean => {
     vi.advanceTimersByTime(ms);

@@ -266,10 +266,19 @@ def test_a_hub_that_takes_no_calls_just_now_is_asked_again_under_the_same_key() 
 
 
 def test_a_call_that_waits_for_its_hub_can_be_cancelled() -> None:
-    with RawServer(lambda *_: success()) as server:
-        client.configure(url=server.url, token="t")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            sock, _ = listener.accept()
+            with sock:
+                sock.recv(65_536)
+                sock.sendall(success())
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        client.configure(url=f"http://127.0.0.1:{listener.getsockname()[1]}", token="t")
         assert call() == "fine"
-    _http.close_idle()
+        thread.join(10)
 
     async def give_up() -> None:
         with pytest.raises(asyncio.TimeoutError):

@@ -45,10 +45,7 @@ export class RollingLoad {
 
   constructor(hubs: readonly LoadedHub[]) {
     this.#hubs = hubs;
-    this.#work = Promise.all([
-      ...hubs.map((hub) => this.#watch(hub)),
-      ...Array.from({ length: callers }, (_, index) => this.#call(index)),
-    ]);
+    this.#work = Promise.all([...hubs.map((hub) => this.#watch(hub)), ...Array.from({ length: callers }, (_, index) => this.#call(index))]);
   }
 
   get seconds(): number {
@@ -96,7 +93,10 @@ export class RollingLoad {
   }
 }
 
-async function makeCall(hub: ServedHub, { n, token, ms }: { n: number; token: string; ms: number }): Promise<Pick<MadeCall, 'outcome' | 'told'>> {
+async function makeCall(
+  hub: ServedHub,
+  { n, token, ms }: { n: number; token: string; ms: number },
+): Promise<Pick<MadeCall, 'outcome' | 'told'>> {
   try {
     const response = await hub.request('/api/v1/mcp/proxy/ledger/tools/mark', { token, body: { arguments: { n, ms } } });
     const text = await response.text();

@@ -133,7 +133,8 @@ describe.skipIf(natsProgram === undefined)(`hubs under load${whyNoNats}`, () => 
     for (const line of readFileSync(site.ledger, 'utf8').split('\n').slice(0, -1))
       executed.set(Number(line), (executed.get(Number(line)) ?? 0) + 1);
     const counts = load.calls.map((call) => ({ ...call, executed: executed.get(call.n) ?? 0 }));
-    if (reportFile !== undefined) writeFileSync(reportFile, JSON.stringify({ phases, readiness: load.changes, calls: counts }, undefined, 1));
+    if (reportFile !== undefined)
+      writeFileSync(reportFile, JSON.stringify({ phases, readiness: load.changes, calls: counts }, undefined, 1));
     const wrong = counts.filter((call) => call.executed !== (call.outcome === 'ok' ? 1 : 0) || call.outcome === 'lost');
     expect(wrong).toEqual([]);
     // A hub is not ready only while something is done to it, and what it says then fits.

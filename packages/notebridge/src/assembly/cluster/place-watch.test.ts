@@ -59,7 +59,9 @@ it('a hub that alone has lost its place is not ready; where all have lost theirs
   await expect.poll(a.ready, soon).toEqual([200, 'degraded']);
   b.set(false);
   expect(await b.ready()).toEqual([200, 'degraded']);
-  const { checks } = (await jsonOf(fetch(`${a.http.origin}/readyz?verbose`))) as { checks: { name: string; ready: boolean; text: string }[] };
+  const { checks } = (await jsonOf(fetch(`${a.http.origin}/readyz?verbose`))) as {
+    checks: { name: string; ready: boolean; text: string }[];
+  };
   expect(checks.map(({ name, ready }) => [name, ready])).toEqual([
     ['drain', true],
     ['boot', true],

@@ -15,7 +15,6 @@ import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } 
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
-import { UnansweredStates } from './unanswered-states.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
 import { fault, type HttpFault, tooMany } from './http-fault.js';
@@ -24,6 +23,7 @@ import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { ModernIdentity } from './modern-identity.js';
 import { ModernLogs } from './modern-logs.js';
+import { UnansweredStates } from './unanswered-states.js';
 
 export interface HttpModernOptions {
   hub: Hub;

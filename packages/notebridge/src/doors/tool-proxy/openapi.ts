@@ -155,7 +155,13 @@ const readyOperation: JsonObject = {
   tags: ['health'],
   description: 'The owner gets the state of every server, any other caller only the status.',
   parameters: [
-    { name: 'verbose', in: 'query', allowEmptyValue: true, schema: { type: 'string' }, description: 'Each of the checks, with what it says.' },
+    {
+      name: 'verbose',
+      in: 'query',
+      allowEmptyValue: true,
+      schema: { type: 'string' },
+      description: 'Each of the checks, with what it says.',
+    },
   ],
   security: [{ grant: [] }, {}],
   responses: {

@@ -52,7 +52,11 @@ export function proxyReadiness(proxy: ToolProxy): Readiness {
         : 'The start is over.',
     },
     ...(place === undefined ? [] : [{ name: 'cluster' as const, ready: !isCutOff, text: textOfPlace[place] }]),
-    { name: 'servers', ready: true, text: `${servers.length} servers, ${down} down, ${late} slow to start. None of them takes the hub out of service.` },
+    {
+      name: 'servers',
+      ready: true,
+      text: `${servers.length} servers, ${down} down, ${late} slow to start. None of them takes the hub out of service.`,
+    },
   ];
   const isDegraded = down > 0 || (place !== undefined && place !== 'held');
   const wrong = isDraining ? 'draining' : isStarting ? 'starting' : isCutOff ? 'cut_off' : undefined;
