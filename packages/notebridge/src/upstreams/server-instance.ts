@@ -269,8 +269,7 @@ export class ServerInstance {
   /** It ended by itself. Its calls have failed already. */
   #lose(error: Error | undefined): void {
     const how = error instanceof BridgeError && typeof error.data.how === 'string' ? error.data.how : messageOf(error);
-    const livedMs = performance.now() - this.#enteredAt;
-    this.#recover(`It ended: ${how}`, this.#policy.pauseAfter(livedMs));
+    this.#recover(`It ended: ${how}`, this.#policy.pauseAfter(performance.now() - this.#enteredAt));
   }
 
   /** A program that does not start has a fault; an address where nothing answers may have an answer soon. */

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { get } from 'node:http';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { ClusterBus } from '../../cluster/cluster-bus.js';
@@ -95,8 +95,9 @@ export class PlaceWatch implements WatchedPlace {
 
   /** What another hub says of its place; undefined: nothing, or nothing that counts. */
   async #placeOf({ askAt = '' }: HubView): Promise<string | undefined> {
-    const challenge = randomBytes(24).toString('base64url');
-    const answer = tryJson(await readAnswer(askAt, challenge).catch(() => ''));
+    const { runtime } = this.#options;
+    const challenge = runtime.bytes(24).toString('base64url');
+    const answer = tryJson(await readAnswer(askAt, challenge, runtime).catch(() => ''));
     if (!isJsonObject(answer) || typeof answer.place !== 'string' || typeof answer.proof !== 'string') return undefined;
     const [given, wanted] = [Buffer.from(answer.proof), Buffer.from(this.#proofOf(challenge, answer.place))];
     return given.length === wanted.length && timingSafeEqual(given, wanted) ? answer.place : undefined;
@@ -108,12 +109,11 @@ export class PlaceWatch implements WatchedPlace {
 }
 
 /** Not by `fetch`: a hub answers to the name `localhost` at whatever address it is, and to few others. */
-function readAnswer(url: string, challenge: string): Promise<string> {
+function readAnswer(url: string, challenge: string, runtime: Runtime): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = new URL('/readyz', url);
     asked.searchParams.set('challenge', challenge);
-    const options = { headers: { host: `localhost:${asked.port}` }, agent: false, signal: AbortSignal.timeout(answerMs) };
-    const request = get(asked, options, (response) => {
+    const request = get(asked, { headers: { host: `localhost:${asked.port}` }, agent: false }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (piece: string) => {
         text += piece;
@@ -121,6 +121,7 @@ function readAnswer(url: string, challenge: string): Promise<string> {
       });
       response.on('end', () => resolve(text)).on('error', reject);
     });
-    request.on('error', reject);
+    const callOff = runtime.after(answerMs, () => request.destroy(new Error('It does not answer.')));
+    request.on('error', reject).on('close', callOff);
   });
 }
