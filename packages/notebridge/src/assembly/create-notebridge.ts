@@ -313,7 +313,8 @@ class Assembly implements Notebridge {
         const changed = codeModeTools === undefined ? edited : withCodeExposure(edited);
         this.#guard.follow(changed);
         await this.#keepNames(changed);
-        await servers.change(changed);
+        // Not until they run: the next edit may take back one that hangs.
+        void servers.change(changed);
       });
       this.#closers.add(() => watch.close());
     }
