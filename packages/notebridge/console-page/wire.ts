@@ -55,6 +55,8 @@ export interface ServerState {
   since: number;
   pid: number | null;
   restarts: number;
+  /** It has been starting for longer than usual. */
+  starting_late: boolean;
   in_flight: number;
   reason: string | null;
   /** False: built in. */

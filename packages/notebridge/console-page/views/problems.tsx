@@ -1,5 +1,5 @@
 import { hasFailed, titleOf } from '../call-parts.js';
-import { count, lines, oneLine } from '../format.js';
+import { count, duration, lines, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
 import { Action, Box, Section, State } from '../parts.js';
 import { hrefOf } from '../route.js';
@@ -15,7 +15,7 @@ const mostTools = 4;
 
 /** What is wrong, each with its next step. */
 export function Problems({ hub }: { hub: LiveHub }) {
-  const broken = hub.told.servers.filter(({ status }) => status === 'failed' || status === 'restarting');
+  const broken = hub.told.servers.filter(({ status, starting_late: isLate }) => status === 'failed' || status === 'restarting' || isLate);
   const failing = failingTools(hub.calls.newestFirst);
   const configFault = hub.told.report?.config_fault ?? null;
   const cluster = hub.told.report?.cluster;
@@ -58,7 +58,7 @@ function BrokenConfig({ text }: { text: string }) {
   );
 }
 
-function Broken({ server: { name, status, reason, restarts }, hub }: { server: ServerState; hub: LiveHub }) {
+function Broken({ server: { name, status, since, reason, restarts, starting_late: isLate }, hub }: { server: ServerState; hub: LiveHub }) {
   const restart = async (): Promise<void> => {
     await ask(`/servers${pathOf(name, 'restart')}`, { method: 'POST' });
     await hub.refresh();
@@ -70,6 +70,7 @@ function Broken({ server: { name, status, reason, restarts }, hub }: { server: S
       </h3>
       {reason === null ? null : <Box text={lines(reason)} label={`Why ${oneLine(name)} is down`} />}
       <p class="soft">
+        {isLate ? `Starting for ${duration(Date.now() - since)}, longer than it usually takes. ` : ''}
         {restarts === 0 ? '' : `Started again ${count(restarts, 'time')} by itself. `}
         {hub.isOwner ? 'Look at what it said last; when the cause is gone, restart it.' : ''}
       </p>

@@ -316,7 +316,8 @@ class Assembly implements Notebridge {
         const changed = codeModeTools === undefined ? edited : withCodeExposure(edited);
         this.#guard.follow(changed);
         await this.#keepNames(changed);
-        await servers.change(changed);
+        // Not until they run: the next edit may take back one that hangs.
+        void servers.change(changed);
       });
       this.#closers.add(() => watch.close());
     }
@@ -334,7 +335,7 @@ class Assembly implements Notebridge {
       const shared = openSharedFolder({ dir: options.sharedDir, servers: this.servers, hubUrl, logger: settings.logger });
       this.#closers.add(() => shared.close());
     }
-    this.#parts.cluster?.cluster.membership.setUrl(this.#doors.url);
+    this.#parts.cluster?.cluster.membership.setAddresses(this.#doors);
     const file = await this.#doors.writeAddress();
     this.#closers.add(() => file.remove());
   }

@@ -18,6 +18,7 @@ import { createMetricsDoor } from '../doors/metrics/metrics-door.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
 import { TimeShare } from '../doors/owner/time-share.js';
 import { addResourceMetadata } from '../doors/resource/resource-metadata.js';
+import { isReady, proxyReadiness } from '../doors/tool-proxy/proxy-health.js';
 import { SharedAnswers } from '../doors/tool-proxy/shared-answers.js';
 import { StoredAnswers } from '../doors/tool-proxy/stored-answers.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
@@ -27,6 +28,7 @@ import { GrantExchange } from '../grants/grant-exchange.js';
 import type { Hub } from '../hub.js';
 import { isOwnHub, readHubFile, readHubFiles, type WrittenHubFile, writeHubFile } from '../identity/hub-file.js';
 import { usualHubName } from '../identity/hub-name.js';
+import { KeptSessions } from '../identity/kept-sessions.js';
 import { ensureOwnerToken, proveOwner } from '../identity/owner-token.js';
 import { acceptTypedCodes } from '../identity/typed-codes.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
@@ -47,6 +49,8 @@ import { createSharedPort } from './shared-port.js';
 /** Every HTTP door, on one port. */
 export interface HttpDoors {
   url: string;
+  /** The same for other hubs. */
+  askAt: string;
   /** Where code calls tools. */
   toolProxyUrl: string;
   /** Where a notebook's pages dial. */
@@ -105,7 +109,17 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const app = createApp(options, { place, behind, metrics });
   const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret), typed: acceptTypedCodes(stateDir) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
-  const agents = addDoors(app, { ...behind, serversReadyMs: options.serversReadyMs, authority, ownerToken, metrics, consoles, answers });
+  const kept = new KeptSessions({ dir: stateDir, name, logger });
+  const agents = addDoors(app, {
+    ...behind,
+    serversReadyMs: options.serversReadyMs,
+    authority,
+    ownerToken,
+    metrics,
+    consoles,
+    answers,
+    kept,
+  });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -119,10 +133,12 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const listener = await listenHttp(app, { port, host: place.host, describePortOwner, onConnection, onUpgrade }).catch(async (error) => {
     throw codeOf(error) === 'port_in_use' ? await nameOwner(error, { port, stateDir }) : error;
   });
+  if (behind.cluster === undefined) kept.open();
   const url = place.toUrl(listener.port);
   for (const warning of place.warnings) logger.warn(warning);
   return {
     url,
+    askAt: place.toOutsideUrl(listener.port),
     toolProxyUrl: `${url}${proxyPrefix}`,
     pagePort: shared.at(listener.port, place.hosts),
     newConsoleAddress: () => newConsoleAddress(url, consoles),
@@ -132,8 +148,8 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     writeAddress: () => writeHubFile(stateDir, { name, url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
     drain: async (waitMs) => {
       app.drain();
-      // Streams of agents stay until the calls have ended.
-      if (behind.cluster === undefined) return void (await settlesWithin(app.calls.none(), waitMs));
+      // Streams of agents stay until the calls have ended; a cluster has other hubs for them.
+      if (behind.cluster === undefined) await settlesWithin(agents.settled(), waitMs);
       await agents.close();
       if (answers !== undefined) await settlesWithin(answers.settled(), lastAnswersMs);
     },
@@ -173,6 +189,8 @@ interface AddedDoors extends BehindHttp {
   consoles: ConsoleSessions;
   /** Undefined: this hub is alone, and keeps its own. */
   answers: SharedAnswers | undefined;
+  /** The sessions of agents over a restart of a hub that is alone. */
+  kept: KeptSessions;
 }
 
 function createApp(
@@ -211,6 +229,7 @@ function addDoors(
     metrics,
     consoles,
     serversReadyMs,
+    kept,
   }: AddedDoors,
 ): McpHttpDoor {
   const { config, logger } = settings;
@@ -220,7 +239,7 @@ function addDoors(
   const watching = (authorization: string | undefined) =>
     consoles.has(authorization) ? owner : authority.authenticate(authorization, 'watch');
   const authenticate = (authorization: string | undefined) => (consoles.has(authorization) ? owner : byToken(authorization));
-  createToolProxy(app, {
+  const proxy = createToolProxy(app, {
     hub,
     servers,
     authenticate,
@@ -230,8 +249,10 @@ function addDoors(
     limits: { maxResultBytes, maxInFlight, ...(serversReadyMs === undefined ? {} : { serversReadyMs }) },
     ...(cluster !== undefined && { answers }),
     isDraining: () => app.isDraining,
+    cluster: ofHub?.ownPlace,
     version: ownVersion(),
   });
+  metrics?.addReadiness(() => isReady(proxyReadiness(proxy)));
   const tokens = config.auth && new AccessTokens({ auth: config.auth, store: guard.store, logger });
   const agents = createMcpHttpDoor(app, {
     hub,
@@ -240,8 +261,8 @@ function addDoors(
     challenge: config.auth && addResourceMetadata(app, config.auth),
     endSession,
     adopted: adoptSession,
+    shelf: cluster?.sessions ?? kept,
     ...(cluster !== undefined && {
-      shelf: cluster.sessions,
       relay: createSessionRelay(cluster),
       identify: (principal) => cluster.sessionIdOf(principal),
     }),

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { BridgeError } from '../core/errors.js';
 import type { HttpDoorOptions } from './options.js';
 
@@ -9,6 +10,8 @@ export interface ListeningPlace {
   /** Values of `Host` besides the loopback ones. */
   hosts: string[];
   toUrl(port: number): string;
+  /** The same as other machines reach it, as good as can be known. */
+  toOutsideUrl(port: number): string;
   /** What the person has to know. */
   warnings: string[];
 }
@@ -19,7 +22,8 @@ export function toListeningPlace({ host, auth = true }: Pick<HttpDoorOptions, 'h
   const noAuth = 'No token is required (--no-auth): every program on this machine can call every tool.';
   if (isLoopback) {
     const own = host?.startsWith('127.') === true && host !== '127.0.0.1' ? host : undefined;
-    return { host: own, hosts: own === undefined ? [] : [own], toUrl: urlOf(own ?? '127.0.0.1'), warnings: auth ? [] : [noAuth] };
+    const toUrl = urlOf(own ?? '127.0.0.1');
+    return { host: own, hosts: own === undefined ? [] : [own], toUrl, toOutsideUrl: toUrl, warnings: auth ? [] : [noAuth] };
   }
   if (!auth) {
     throw new BridgeError(
@@ -35,8 +39,15 @@ export function toListeningPlace({ host, auth = true }: Pick<HttpDoorOptions, 'h
     host: address,
     hosts: isEvery ? [] : [bracketed(address)],
     toUrl: urlOf(isEvery ? '127.0.0.1' : address),
+    toOutsideUrl: urlOf(isEvery ? (addressOfMachine() ?? '127.0.0.1') : address),
     warnings: isEvery ? [tls, names] : [tls],
   };
+}
+
+/** Of several the first: which of them others reach is not known here. */
+function addressOfMachine(): string | undefined {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 }
 
 const bracketed = (address: string): string => (isIPv6(address) ? `[${address}]` : address);

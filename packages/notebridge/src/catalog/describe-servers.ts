@@ -12,6 +12,8 @@ export interface ServerReport {
   /** Of the process that was started; null for a server that is called by HTTP, is built in, or does not run. */
   pid: number | null;
   restarts: number;
+  /** True while it has been starting for longer than it has taken before, and than ten seconds. */
+  starting_late: boolean;
   in_flight: number;
   /** Why it failed or is started again. */
   reason: string | null;
@@ -61,13 +63,14 @@ export function describeServers(servers: ToolServers, needsApproval: NeedsApprov
 
 function toReport(server: ToolServer, describe: (tool: Tool) => DescribedTool): ServerReport {
   const { name, isConfig, expose, names = 'prefixed', description, knownTools } = server;
-  const { status, since, pid, restarts, inFlight, reason } = server.state;
+  const { status, since, pid, restarts, isLate = false, inFlight, reason } = server.state;
   return {
     name,
     status,
     since,
     pid: pid ?? null,
     restarts,
+    starting_late: isLate,
     in_flight: inFlight,
     reason: reason ?? null,
     is_config: isConfig,

@@ -16,6 +16,8 @@ export interface HubView {
   startedAt: number;
   /** Where its doors are. Undefined: it has none. */
   url?: string | undefined;
+  /** The same as other machines reach it, as good as it knows: for hubs that ask it whether NATS is away for it, too. */
+  askAt?: string | undefined;
   /** Calls that run there, as it said last. */
   load: number;
   /** True while it hands over what it has: it takes no more. */

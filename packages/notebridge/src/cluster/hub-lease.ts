@@ -92,8 +92,8 @@ export class HubLease implements Membership {
   }
 
   /** Where its doors are. Others see it with the next renewal. */
-  setUrl(url: string): void {
-    this.#self = { ...this.#self, url };
+  setAddresses(addresses: Required<Pick<HubView, 'url' | 'askAt'>>): void {
+    this.#self = { ...this.#self, ...addresses };
   }
 
   /** Others see it at once. */

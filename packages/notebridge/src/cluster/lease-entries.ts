@@ -25,12 +25,13 @@ export function parseLeaseEntry(text: string): LeaseEntry | undefined {
   const value = parseObject(text);
   if (!value) return undefined;
   if (value.ended === true) return 'ended';
-  const { id, name, version, startedAt, url, load, isDraining, renewal, wire } = value;
+  const { id, name, version, startedAt, url, askAt, load, isDraining, renewal, wire } = value;
   if (typeof id !== 'string' || typeof name !== 'string' || typeof version !== 'string' || !isJsonObject(wire)) return undefined;
   const { newest, oldest } = wire;
   if (!isNumber(startedAt) || !isNumber(load) || !isNumber(renewal) || !isNumber(newest) || !isNumber(oldest)) return undefined;
   const view = { id, name, version, wire: { newest, oldest }, startedAt, load, isDraining: isDraining === true };
-  return { view: typeof url === 'string' ? { ...view, url } : view, renewal };
+  const addresses = { ...(typeof url === 'string' && { url }), ...(typeof askAt === 'string' && { askAt }) };
+  return { view: { ...view, ...addresses }, renewal };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Principal } from './principal.js';
 
-/** A session of an agent of the legacy era, as another hub goes on with it. */
+/** A session of an agent of the legacy era, as another hub, or the next start of this one, goes on with it. */
 export interface LeftSession {
   principal: Principal;
   /** The version that was agreed on. */

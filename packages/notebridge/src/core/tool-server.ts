@@ -23,6 +23,8 @@ export interface ServerState {
   pid?: number;
   /** Starts after the first one. */
   restarts: number;
+  /** It has been starting for longer than it has taken before, and than ten seconds. Left out: it has not. */
+  isLate?: boolean;
   /** Calls that run just now. */
   inFlight: number;
   /** What it said of itself in `initialize`. */

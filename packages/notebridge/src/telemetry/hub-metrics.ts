@@ -93,6 +93,11 @@ export class HubMetrics implements CallObserver {
     };
   }
 
+  /** Says with each scrape whether the hub is to be sent calls. */
+  addReadiness(isReady: () => boolean): void {
+    this.#count('notebridge_ready', '1 while the hub is to be sent calls: what /readyz says.', () => (isReady() ? 1 : 0));
+  }
+
   refused({ door, reason }: RefusedAttempt): void {
     this.#refused.inc({ door, reason });
   }
@@ -104,7 +109,9 @@ export class HubMetrics implements CallObserver {
   #addServers(): void {
     const { servers } = this.#options;
     const registers = [this.#registry];
-    const each = (set: (server: string, state: { status: ServerStatus; restarts: number; inFlight: number }) => void): void => {
+    const each = (
+      set: (server: string, state: { status: ServerStatus; restarts: number; isLate?: boolean; inFlight: number }) => void,
+    ): void => {
       for (const { name, state } of servers.all()) set(toLabel(name), state);
     };
     new Gauge({
@@ -117,6 +124,16 @@ export class HubMetrics implements CallObserver {
         each((server, { status }) => {
           for (const state of statuses) this.set({ server, state }, state === status ? 1 : 0);
         });
+      },
+    });
+    new Gauge({
+      name: 'notebridge_server_starting_late',
+      help: '1 while a server has been starting for longer than it has taken before, and than ten seconds.',
+      labelNames: ['server'],
+      registers,
+      collect(): void {
+        this.reset();
+        each((server, { isLate = false }) => this.set({ server }, isLate ? 1 : 0));
       },
     });
     new Counter({

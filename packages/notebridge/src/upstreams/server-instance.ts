@@ -20,6 +20,7 @@ import { LastLines } from './last-lines.js';
 import { fromFaultAnswer, type Link, type LinkOptions, type OpenLink, startFaultOf } from './link.js';
 import type { Logins } from './oauth/logins.js';
 import { RestartPolicy } from './restart-policy.js';
+import { StartClock } from './start-clock.js';
 import type { StartFault } from './start-fault.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamLimits } from './upstream-limits.js';
@@ -69,6 +70,7 @@ export class ServerInstance {
   /** For people. Durations go by `#enteredAt`: the clock may be set. */
   #since = Date.now();
   #enteredAt = performance.now();
+  readonly #starting: StartClock;
   #reason: string | undefined;
   #starts = 0;
   #session: UpstreamSession | undefined;
@@ -85,6 +87,7 @@ export class ServerInstance {
 
   constructor(options: ServerInstanceOptions) {
     this.#options = options;
+    this.#starting = new StartClock(options.limits);
     this.#eras = new EraChoice(options.config, options.eras, options.eraOfAgent);
     this.#gone = options.after ?? Promise.resolve();
   }
@@ -105,6 +108,7 @@ export class ServerInstance {
       status: this.#status,
       since: this.#since,
       restarts: Math.max(0, this.#starts - 1),
+      ...(this.#starting.isLate && { isLate: true }),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(pid !== undefined && { pid }),
       ...(handshake && { protocolVersion: handshake.protocolVersion, ...(handshake.serverInfo && { serverInfo: handshake.serverInfo }) }),
@@ -265,8 +269,7 @@ export class ServerInstance {
   /** It ended by itself. Its calls have failed already. */
   #lose(error: Error | undefined): void {
     const how = error instanceof BridgeError && typeof error.data.how === 'string' ? error.data.how : messageOf(error);
-    const livedMs = performance.now() - this.#enteredAt;
-    this.#recover(`It ended: ${how}`, this.#policy.pauseAfter(livedMs));
+    this.#recover(`It ended: ${how}`, this.#policy.pauseAfter(performance.now() - this.#enteredAt));
   }
 
   /** A program that does not start has a fault; an address where nothing answers may have an answer soon. */
@@ -309,9 +312,10 @@ export class ServerInstance {
   }
 
   #enter(status: ServerStatus, reason?: string): void {
+    if (status !== this.#status) this.#since = Date.now();
     this.#status = status;
-    this.#since = Date.now();
     this.#enteredAt = performance.now();
+    this.#starting.enter(status);
     this.#reason = reason;
     this.#options.onState();
   }

@@ -6,6 +6,8 @@ export const defaultUpstreamLimits = {
   answerTimeoutMs: 600_000,
   /** How long a server may take to start, and a call waits for it. Milliseconds. Default 30 s. */
   startTimeoutMs: 30_000,
+  /** A server that starts is late after the longest of its starts so far, and after this time at least. Milliseconds. Default 10 s. */
+  lateStartMs: 10_000,
   /** How long a server may be silent to `server/discover` before it is sent `initialize` too. Milliseconds. Default 3 s. */
   eraSilenceMs: 3000,
   /** The longest message of a server, in UTF-16 units. Default 64 Mi. */

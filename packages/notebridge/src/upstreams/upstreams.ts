@@ -61,7 +61,8 @@ export class Upstreams implements ToolServers {
   readonly #events = new Listeners<ToolServerEvent>();
   readonly #configs = new Map<string, ServerConfig>();
   readonly #servers = new Map<string, Upstream>();
-  #changes: Promise<void> = Promise.resolve();
+  /** Those that were taken out and have not ended yet: one that comes back waits. */
+  readonly #leaving = new Map<string, Promise<void>>();
   #closing: Promise<void> | undefined;
 
   constructor(options: UpstreamsOptions) {
@@ -96,16 +97,15 @@ export class Upstreams implements ToolServers {
 
   /**
    * Makes the set that of another config: what is new is started, what is gone is stopped, what runs another program now is
-   * restarted, what was given up is tried again. Everything else is left untouched. Resolves when that is done. Never rejects.
+   * restarted, what was given up is tried again. Everything else is left untouched. The set is another one at once, whatever still starts or
+   * ends: a server that hangs may be taken back. Resolves when that is done. Never rejects.
    */
-  reconcile(configs: readonly ServerConfig[]): Promise<void> {
-    // One after the other, so that the last one counts.
-    this.#changes = this.#changes
-      .then(() => this.#reconcile(configs))
-      .catch((error: unknown) => {
-        this.#logger.error('The servers could not be changed.', { error: messageOf(error) });
-      });
-    return this.#changes;
+  async reconcile(configs: readonly ServerConfig[]): Promise<void> {
+    try {
+      await this.#reconcile(configs);
+    } catch (error) {
+      this.#logger.error('The servers could not be changed.', { error: messageOf(error) });
+    }
   }
 
   /** An agent's session has ended, and with it the instances that were its own. */
@@ -137,7 +137,7 @@ export class Upstreams implements ToolServers {
     const server = this.get(name);
     const isSame = isDeepStrictEqual(config, this.#configs.get(name));
     if (isSame && server?.state.status !== 'failed') return;
-    if (server === undefined) this.#add(config);
+    if (server === undefined) this.#add(config, this.#leaving.get(name));
     else if (isSame || server.update(config)) this.#setConfig(config);
     else this.#add(config, server.close('its config was changed'));
     this.#notify({ server: name, kind: server === undefined ? 'added' : 'state' });
@@ -152,8 +152,10 @@ export class Upstreams implements ToolServers {
     this.#servers.delete(name);
     this.#configs.delete(name);
     const closing = server.close('it was taken out of the config');
+    this.#leaving.set(name, closing);
     this.#notify({ server: name, kind: 'removed' });
     await closing;
+    if (this.#leaving.get(name) === closing) this.#leaving.delete(name);
     this.#knowSecrets(name);
   }
 

@@ -42,6 +42,23 @@ describe('the hub on one screen, and its log', () => {
     });
   });
 
+  it('status and the console are told of a server that has been starting for longer than usual', { tags: ['P-905'] }, async () => {
+    const slow = await ServedHub.start({
+      servers: { slow: { command: process.execPath, args: [fixtureServer('hangs.mjs')] } },
+      args: ['--notebook', 'none'],
+    });
+    onTestFinished(() => slow[Symbol.asyncDispose]());
+    const isLate = async (): Promise<boolean> => {
+      const answer = await slow.request('/api/v1/hub', { token: slow.ownerToken });
+      return ((await answer.json()) as { servers: { starting_late: boolean }[] }).servers[0]?.starting_late === true;
+    };
+    expect(await isLate()).toBe(false);
+    await vi.waitUntil(isLate, { timeout: hangsAfterMs, interval: 200 });
+    expect((await slow.run('status')).stdout).toMatch(/^starting {2}slow: for \d+ s, longer than it usually takes\n/);
+    // It is not waited for any more, and takes no hub out of service.
+    expect((await slow.request('/readyz')).status).toBe(200);
+  });
+
   it('logs shows the last lines, of one server or level, without secrets and control characters', async () => {
     const all = await hub.run('logs');
     expect(all.stdout).toContain('Serving.');

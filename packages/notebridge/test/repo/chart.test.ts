@@ -156,7 +156,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     expect(specOf(await rendered(scaled), 'StatefulSet').replicas).toBeUndefined();
   });
 
-  it('lets hubs reach NATS and names, what is configured, and nothing else', { tags: ['P-546'] }, async () => {
+  it('lets hubs reach NATS, one another and names, what is configured, and nothing else', { tags: ['P-546'] }, async () => {
     const egressOf = async (values: JsonObject): Promise<JsonObject[]> =>
       specOf(await rendered(values), 'NetworkPolicy').egress as JsonObject[];
     const names = {
@@ -166,9 +166,13 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
       ],
     };
     const nats = { to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'nats' } } }], ports: [{ protocol: 'TCP', port: 4222 }] };
+    const hubs = {
+      to: [{ podSelector: { matchLabels: { 'app.kubernetes.io/instance': 'hubs' } } }],
+      ports: [{ protocol: 'TCP', port: 8765 }],
+    };
     expect(await egressOf(alone)).toMatchObject([names]);
-    expect(await egressOf(three)).toMatchObject([names, nats]);
-    expect(await egressOf(everything)).toMatchObject([names, nats, { to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] }]);
+    expect(await egressOf(three)).toMatchObject([names, nats, hubs]);
+    expect(await egressOf(everything)).toMatchObject([names, nats, hubs, { to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] }]);
   });
 
   it('has the Kubernetes cluster wait for as long as a hub may take to drain', async () => {

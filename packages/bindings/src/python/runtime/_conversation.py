@@ -7,18 +7,26 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import time
-from typing import Any, Dict, Generator, Mapping, NamedTuple, NoReturn, Optional, Tuple, Union, cast
+from typing import Any, Dict, Generator, Mapping, NamedTuple, NoReturn, Optional, Set, Tuple, Union, cast
 
 from . import _errors, _settings
 from ._cell import current_cell
 from ._json import encode, parse
-from ._settings import Route
+from ._settings import Origin, Route
 from ._values import ToolResult, from_answer
 
-#: How long, and how often, to wait for a hub that says when to retry. Seconds.
+#: How long, and how often, to wait where the hub says that there were too many calls. Seconds.
 _LONGEST_WAIT = 2.0
 _MOST_WAITS = 3
+#: How long a hub that was there may take to come back, and the pauses between two tries. Seconds.
+_LONGEST_AWAY = 30.0
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 1.0
+
+#: Hubs that have answered: one that has not may never have been there, and nobody waits for it.
+_answered: Set[Origin] = set()
 
 _paths: Dict[Tuple[str, str], str] = {}
 _key_numbers = itertools.count(1)
@@ -64,7 +72,11 @@ class Reply(NamedTuple):
 
 
 class Unreachable(Exception):
-    """The hub was not reached: nothing was sent, or certainly nothing was processed."""
+    """The hub was not reached: nothing was sent, or nothing was processed. `is_certain`: that is known, and not only likely."""
+
+    def __init__(self, reason: str, *, is_certain: bool = True) -> None:
+        super().__init__(reason)
+        self.is_certain = is_certain
 
 
 class Broken(Exception):
@@ -95,6 +107,9 @@ def begin(server: str, tool: str, arguments: Mapping[str, Any], *, streams: bool
 def _converse(call: Call) -> Conversation:
     route = _settings.current_route()
     deadline = call.deadline or time.monotonic() + route.timeout
+    away = _Away(deadline)
+    was_there = route.origin in _answered
+    refused: Set[Route] = set()
     waits = 0
     has_renewed = False
     while True:
@@ -102,13 +117,22 @@ def _converse(call: Call) -> Conversation:
             reply = cast(Reply, (yield Ask(route, _target_of(route, call), call, deadline)))
         except (Unreachable, Stranger) as error:
             # The user's hub may have come back at another port, with another token.
-            newer = None if has_renewed else _settings.renewed_route()
-            if newer is None or newer == route:
+            refused.add(route)
+            newer = _settings.renewed_route()
+            if newer not in refused:
+                route = newer
+                continue
+            pause = away.pause() if was_there and isinstance(error, Unreachable) and error.is_certain else None
+            if pause is None:
                 _errors.raise_unreachable(call, route, error, is_stranger=isinstance(error, Stranger))
-            has_renewed, route = True, newer
+            yield Wait(pause)
+            refused.clear()
+            route = newer
             continue
         except Broken as error:
             _raise_broken(call, route, error)
+        _answered.add(route.origin)
+        was_there = True
         if reply.status == 200:
             return _to_result(call, route, reply)
         if reply.status == 401 and not has_renewed:
@@ -117,10 +141,34 @@ def _converse(call: Call) -> Conversation:
                 route = newer
                 continue
         seconds = _wait_of(reply)
-        if seconds is None or waits >= _MOST_WAITS or time.monotonic() + seconds >= deadline:
+        if seconds is not None and reply.status == 503:
+            # It takes no calls just now, as one that ends or starts: this one was not begun.
+            seconds = away.pause(seconds)
+        elif seconds is not None and (waits >= _MOST_WAITS or seconds > _LONGEST_WAIT or time.monotonic() + seconds >= deadline):
+            seconds = None
+        if seconds is None:
             _errors.raise_refused(call, route, reply)
         waits += 1
         yield Wait(seconds)
+
+
+class _Away:
+    """How long one call goes on trying to reach a hub that is away. Only what was never begun is tried again."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._until: Optional[float] = None
+        self._next = _FIRST_PAUSE
+
+    def pause(self, asked: Optional[float] = None) -> Optional[float]:
+        """Seconds until the next try, at least so many as the hub has asked for; None: it was away for too long."""
+        now = time.monotonic()
+        if self._until is None:
+            self._until = min(self._deadline, now + _LONGEST_AWAY)
+        # Not all callers at the same moment.
+        seconds = max(self._next * random.uniform(0.75, 1.25), asked or 0.0)
+        self._next = min(_LONGEST_PAUSE, 2 * self._next)
+        return seconds if now + seconds < self._until else None
 
 
 def _to_result(call: Call, route: Route, reply: Reply) -> ToolResult:
@@ -153,14 +201,14 @@ def _target_of(route: Route, call: Call) -> str:
 
 
 def _wait_of(reply: Reply) -> Optional[float]:
-    """How long the hub asks to wait, if it is short and the call has not run."""
+    """How long the hub asks to wait, if the call has not run."""
     if reply.status not in (429, 503):
         return None
     try:
         seconds = float(reply.headers.get("retry-after") or "")
     except ValueError:
         return None
-    return max(0.05, seconds) if 0 <= seconds <= _LONGEST_WAIT else None
+    return max(0.05, seconds) if 0 <= seconds <= _LONGEST_AWAY else None
 
 
 def _after_fork() -> None:

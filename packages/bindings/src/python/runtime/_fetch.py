@@ -57,7 +57,7 @@ async def _ask(ask: Ask, on_event: Optional[OnEvent]) -> Reply:
     ffi: Any = importlib.import_module("pyodide.ffi")
     call, route = ask.call, ask.route
     if call.tool in (".", "..") or call.server in (".", ".."):
-        raise Unreachable("a browser cannot ask for a path that ends in dots")
+        raise Unreachable("a browser cannot ask for a path that ends in dots", is_certain=False)
     headers = {"Content-Type": "application/json", "Idempotency-Key": call.key}
     if route.token is not None:
         headers["Authorization"] = f"Bearer {route.token}"
@@ -78,7 +78,9 @@ async def _ask(ask: Ask, on_event: Optional[OnEvent]) -> Reply:
         try:
             response = await js.fetch(f"{route.origin}{ask.target}", ffi.to_js(options, dict_converter=js.Object.fromEntries))
         except ffi.JsException as error:
-            raise Unreachable(f"{error}. A page may call a hub only if the hub was started with --allow-origin for it") from None
+            # Whether something was sent is not told here.
+            text = f"{error}. A page may call a hub only if the hub was started with --allow-origin for it"
+            raise Unreachable(text, is_certain=False) from None
         try:
             found = _headers_of(response)
             if on_event is not None and found.get("content-type", "").startswith("application/x-ndjson"):

@@ -57,6 +57,8 @@ def lead(conversation: Conversation, control: Control, emit: Optional[Emit] = No
                     continue
             else:
                 _wait(step.seconds, control)
+                if control.cancelled:
+                    raise Broken("the call was cancelled")
                 reply = None
             step = conversation.send(reply)
     except StopIteration as end:

@@ -9,9 +9,16 @@ import { encode, parse, toProgress } from './_wire.js';
  * @typedef {import('./_settings.js').Route} Route
  */
 
-/** How long, and how often, to wait for a hub that says when to retry. */
+/** How long, and how often, to wait where the hub says that there were too many calls. */
 const longestWaitMs = 2000;
 const mostWaits = 3;
+/** How long a hub that was there may take to come back, and the pauses between two tries. */
+const longestAwayMs = 30_000;
+const firstPauseMs = 100;
+const longestPauseMs = 1000;
+
+/** Hubs that have answered: one that has not may never have been there, and nobody waits for it. @type {Set<string>} */
+const answered = new Set();
 
 /** Routes whose listener has proved that it is the user's own hub. @type {Set<string>} */
 const proved = new Set();
@@ -45,25 +52,57 @@ export async function converse(address, arguments_, options) {
 
 /** @param {Address} address @param {string} body @param {import('./client.js').CallOptions & { signal: AbortSignal }} options */
 async function ask(address, body, { signal, onProgress }) {
+  const pauseOf = whileAway();
   let hasRenewed = false;
+  let wasThere = answered.has(currentRoute().url);
   for (let waits = 0; ; ) {
     const route = currentRoute();
-    const response = await send(address, route, { body, signal });
-    if (response.status === 200) return toResult(await answerIn(address, route, { response, onProgress }));
-    const text = await response.text().catch(() => '');
+    const sent = await send(address, route, { body, signal }).catch((error) => {
+      const pauseMs = wasThere && error instanceof NeverSent ? pauseOf() : undefined;
+      if (pauseMs === undefined) throw error instanceof NeverSent ? unreachable(address, route, error.cause) : error;
+      return pauseMs;
+    });
+    if (typeof sent === 'number') {
+      await pause(sent, signal);
+      continue;
+    }
+    answered.add(route.url);
+    wasThere = true;
+    if (sent.status === 200) return toResult(await answerIn(address, route, { response: sent, onProgress }));
+    const text = await sent.text().catch(() => '');
     const told = parse(text);
-    if (told?.detail === undefined) throw strange(address, route, response, text);
+    if (told?.detail === undefined) throw strange(address, route, sent, text);
     // A token file, or the hub's address file, may have been rewritten.
-    if (response.status === 401 && !hasRenewed && currentRoute().token !== route.token) {
+    if (sent.status === 401 && !hasRenewed && currentRoute().token !== route.token) {
       hasRenewed = true;
       continue;
     }
-    const waitMs = waitOf(response);
-    if (waitMs === undefined || waits >= mostWaits) throw refused(address, route, response, told);
+    const askedMs = waitOf(sent);
+    // At 503 it takes no calls just now, as one that ends or starts: this one was not begun.
+    const waitMs = askedMs !== undefined && sent.status === 503 ? pauseOf(askedMs) : waits < mostWaits ? askedMs : undefined;
+    if (waitMs === undefined) throw refused(address, route, sent, told);
     waits++;
     await pause(waitMs, signal);
   }
 }
+
+/** How long one call goes on trying to reach a hub that is away: milliseconds until the next try, at least what the hub asked for; undefined: too long. */
+function whileAway() {
+  /** @type {number | undefined} */
+  let until;
+  let nextMs = firstPauseMs;
+  return (askedMs = 0) => {
+    const now = performance.now();
+    until ??= now + longestAwayMs;
+    // Not all callers at the same moment.
+    const pauseMs = Math.max(nextMs * (0.75 + Math.random() / 2), askedMs);
+    nextMs = Math.min(longestPauseMs, 2 * nextMs);
+    return now + pauseMs < until ? pauseMs : undefined;
+  };
+}
+
+/** Nothing of the call was sent, for certain. */
+class NeverSent extends Error {}
 
 /** @param {Address} address @param {Route} route @param {{ body: string, signal: AbortSignal }} what @returns {Promise<Response>} */
 async function send(address, route, { body, signal }) {
@@ -83,18 +122,19 @@ async function send(address, route, { body, signal }) {
   } catch (error) {
     if (signal.aborted || /** @type {{ code?: unknown }} */ (error).code === 'not_own_hub') throw error;
     proved.clear();
-    throw isRefusal(error) ? unreachable(address, route, error) : broken(address, route, error);
+    const refusal = codeOf(error);
+    if (refusal !== undefined && refusals.includes(refusal)) throw new NeverSent('never sent', { cause: error });
+    // A browser does not say, and then it is the likeliest that nothing was.
+    throw refusal === undefined ? unreachable(address, route, error) : broken(address, route, error);
   }
 }
 
-/** True if nothing was sent. A browser does not say, and then it is the likeliest. @param {unknown} error */
-function isRefusal(error) {
+const refusals = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+
+/** Why `fetch` of Node has failed. @param {unknown} error @returns {string | undefined} */
+function codeOf(error) {
   const { cause } = /** @type {{ cause?: { code?: string, errors?: { code?: string }[] } }} */ (error);
-  const code = cause?.code ?? cause?.errors?.[0]?.code;
-  return (
-    code === undefined ||
-    ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(code)
-  );
+  return cause?.code ?? cause?.errors?.[0]?.code;
 }
 
 /**
@@ -142,10 +182,11 @@ async function* linesOf(response, toFault) {
   }
 }
 
-/** How long the hub asks to wait, if it is short and the call has not run. @param {Response} response */
+/** How long the hub asks to wait, if the call has not run. @param {Response} response */
 function waitOf({ status, headers }) {
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  return (status === 429 || status === 503) && seconds >= 0 && seconds * 1000 <= longestWaitMs ? Math.max(50, seconds * 1000) : undefined;
+  const asked = Number(headers.get('retry-after') ?? Number.NaN) * 1000;
+  const longestMs = status === 503 ? longestAwayMs : status === 429 ? longestWaitMs : -1;
+  return asked >= 0 && asked <= longestMs ? Math.max(50, asked) : undefined;
 }
 
 /** @param {number} ms @param {AbortSignal} signal @returns {Promise<void>} */

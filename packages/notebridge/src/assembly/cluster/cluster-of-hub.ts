@@ -20,6 +20,7 @@ import { collectInventory } from './collect-inventory.js';
 import { NotebookDesk, type NotebooksOfHub } from './notebook-desk.js';
 import { Cluster, type OpenClusterOptions } from './open-cluster.js';
 import { PagesDirectory } from './pages-directory.js';
+import { PlaceWatch } from './place-watch.js';
 import { createStateRouter, type WhereState } from './state-router.js';
 
 /** `hubName`: where the config names none. Rejects with `bad_config` or `write_failed` if the key of the cluster cannot be had. */
@@ -36,6 +37,8 @@ export class ClusterOfHub {
   readonly pages: ClusterPages;
   /** For the owner. */
   readonly watch: ClusterWatch;
+  /** For its readiness. */
+  readonly ownPlace: PlaceWatch;
   readonly #logger: Logger;
   /** Calls that run at the doors. */
   #load: () => number = () => 0;
@@ -59,6 +62,8 @@ export class ClusterOfHub {
       collect: () => collectInventory({ servers: this.#servers, directory: this.#notebooks?.directory }),
     });
     this.watch = new ClusterWatch(this);
+    const { bus } = this.cluster;
+    this.ownPlace = new PlaceWatch({ membership, bus, runtime, clusterKey: options.key, refusal: () => this.cluster.refusal });
   }
 
   /**
@@ -118,6 +123,7 @@ export class ClusterOfHub {
   /** Closing twice is harmless. */
   async close(): Promise<void> {
     this.watch.close();
+    this.ownPlace.close();
     this.#closeRouter?.();
     this.#inventory.close();
     try {

@@ -62,7 +62,7 @@ function toScreen({ url, status, failed }: Screen, paint: Paint, width: number |
           `${paint.red('config')}  the file is not used, and what held before goes on: ${withoutControls(fault).replaceAll('\n', '\n        ')}`,
         ]),
     ...(cluster === undefined ? [] : toClusterTrouble(cluster, paint)),
-    ...servers.filter(({ status: state }) => state === 'failed' || state === 'restarting').map((server) => toTrouble(server, paint)),
+    ...servers.filter(isInTrouble).map((server) => toTrouble(server, paint)),
     ...(approvals === 0 ? [] : [`${paint.yellow('waiting')}  for your approval: ${approvals}. See: ${asTyped('notebridge approvals')}`]),
   ];
   const running = servers.filter(({ status: state }) => state === 'running').length;
@@ -85,8 +85,18 @@ function toScreen({ url, status, failed }: Screen, paint: Paint, width: number |
   ].join('');
 }
 
-function toTrouble({ name, status, reason }: HubStatus['servers'][number], paint: Paint): string {
-  return `${paint.red(status)}  ${onOneLine(name)}: ${withoutControls(reason ?? 'no reason is known').replaceAll('\n', '\n        ')}\n        ${paint.dim(asTyped(`notebridge logs --server ${name}`))}`;
+type StatedServer = HubStatus['servers'][number];
+
+function isInTrouble({ status, starting_late: isLate }: StatedServer): boolean {
+  return status === 'failed' || status === 'restarting' || isLate;
+}
+
+function toTrouble({ name, status, since, reason, starting_late: isLate }: StatedServer, paint: Paint): string {
+  const late = `for ${toDuration(Date.now() - since)}, longer than it usually takes`;
+  const why = [isLate ? late : undefined, reason ?? (isLate ? undefined : 'no reason is known')].filter((part) => part !== undefined);
+  const told = withoutControls(why.join('; ')).replaceAll('\n', '\n        ');
+  const state = isLate ? paint.yellow(status) : paint.red(status);
+  return `${state}  ${onOneLine(name)}: ${told}\n        ${paint.dim(asTyped(`notebridge logs --server ${name}`))}`;
 }
 
 function toRow({ server, tool, outcome, started_at: startedAt, call_id: id, caller }: FailedCall, paint: Paint): string[] {

@@ -19,7 +19,7 @@ export interface HttpRoute {
   /** Headers that an allowed page may send, and that it may read besides the usual ones. */
   requestHeaders?: string | undefined;
   exposedHeaders?: string | undefined;
-  /** Says how the hub is: answered also while it ends. */
+  /** Answered also while the hub ends: it says how the hub is, or looks itself at what belongs to a call that runs. */
   isAnsweredToTheEnd?: boolean | undefined;
   /** A part of a page that is not worth naming. */
   isHidden?: boolean | undefined;

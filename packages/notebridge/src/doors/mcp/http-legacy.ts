@@ -58,7 +58,8 @@ export class HttpLegacy {
     const options = { ...this.#options.limits, headers: headersOf(call, session) };
     const eventId = headerOf(call.request, 'last-event-id');
     if (eventId === undefined) session.openStream(call.response, options);
-    else if (!session.resumeStream(eventId, call.response, options)) return fault(400, 'bad_message', noSuchEvent);
+    else if (!session.resumeStream(eventId, call.response, options) && !session.openAfterMove(call.response, options))
+      return fault(400, 'bad_message', noSuchEvent);
     return undefined;
   }
 

@@ -23,6 +23,7 @@ import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { ModernIdentity } from './modern-identity.js';
 import { ModernLogs } from './modern-logs.js';
+import { UnansweredStates } from './unanswered-states.js';
 
 export interface HttpModernOptions {
   hub: Hub;
@@ -43,6 +44,7 @@ const listenMethod = 'subscriptions/listen';
 
 /** Modern requests over HTTP: each is a connection of its own, so nothing can mix. */
 export class HttpModern {
+  readonly asked: UnansweredStates;
   readonly #options: HttpModernOptions;
   readonly #identities = new Map<string, { identity: ModernIdentity; leave: () => void }>();
   readonly #listeners = new Map<Listens, ModernIdentity>();
@@ -55,6 +57,7 @@ export class HttpModern {
 
   constructor(options: HttpModernOptions) {
     this.#options = options;
+    this.asked = new UnansweredStates(options.now);
     this.#stopListening = options.hub.events.add((event) => this.#notify(event));
   }
 
@@ -141,7 +144,12 @@ export class HttpModern {
         logs: this.#logs,
         listen,
       });
-      answered.then((result) => send(new ResultAnswer(id, result)), fail);
+      // A call that goes on with its answer is under way again, before it stops waiting for that.
+      this.asked.delete(request.params?.requestState);
+      answered.then((result) => {
+        this.asked.add(result.requestState);
+        send(new ResultAnswer(id, result));
+      }, fail);
     } catch (error) {
       fail(error);
     }

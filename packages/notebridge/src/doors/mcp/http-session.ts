@@ -8,7 +8,7 @@ import type { LeftSession } from '../../core/session-shelf.js';
 import type { Hub } from '../../hub.js';
 import { CallTable } from '../../rpc/call-table.js';
 import { MessageStream } from '../../rpc/message-stream.js';
-import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../rpc/messages.js';
+import { idKey, isRpcId, type RpcId, toErrorAnswer, toNotification } from '../../rpc/messages.js';
 import { AgentSession } from './agent-session.js';
 import type { McpHttpLimits } from './http-call.js';
 import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.js';
@@ -72,11 +72,14 @@ export class HttpSession {
   /** Those for what belongs to no request, while they are connected; the newest last. */
   #streams: ResumableStream[] = [];
   readonly #opened = new Listeners<void>();
+  /** Another hub, or the last start of this one, has left it. */
+  readonly #hasMoved: boolean;
   #version: string | undefined;
 
   constructor({ hub, principal, limits, allSent, end, left, mark }: HttpSessionOptions) {
     this.key = left?.key ?? `${randomBytes(24).toString('base64url')}${mark === undefined ? '' : `.${mark}`}`;
     this.principal = principal;
+    this.#hasMoved = left !== undefined;
     this.#end = end;
     this.#stopWaiting = hub.whileLive(principal, end);
     this.#all = new SessionStreams({ limits, allSent, isPrimed: () => this.#version !== undefined && this.#version >= firstPrimed });
@@ -156,14 +159,22 @@ export class HttpSession {
     return true;
   }
 
+  /** Opens a stream for an agent that asks for one of the hub that has left the session: what it has missed nobody knows any more. False if it is no such session. */
+  openAfterMove(response: ServerResponse, options: HttpEventStreamOptions): boolean {
+    if (!this.#hasMoved) return false;
+    for (const list of ['tools', 'prompts', 'resources']) this.#kept.add(toNotification(`notifications/${list}/list_changed`));
+    this.openStream(response, options);
+    return true;
+  }
+
   /** Forgets what was kept of its streams for too long. */
   sweep(): void {
     this.#all.sweep();
   }
 
-  /** Ends the streams; requests that run may still be answered. */
-  endStreams(): void {
-    for (const stream of this.#streams.splice(0)) stream.end();
+  /** Ends the streams; requests that run may still be answered. `retryMs`: when its agent may open them anew, if not as usual. */
+  endStreams(retryMs?: number): void {
+    for (const stream of this.#streams.splice(0)) stream.end(retryMs);
   }
 
   /** Ends everything: streams, and requests with the error. Closing twice is harmless. */

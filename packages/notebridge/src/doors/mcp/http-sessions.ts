@@ -51,6 +51,11 @@ export class HttpSessions {
     return this.#sessions.has(key);
   }
 
+  /** True if a request of the session of that id is not answered yet. */
+  isCalling(key: string): boolean {
+    return this.#sessions.get(key)?.isCalling === true;
+  }
+
   /**
    * Goes on with a session that another hub has left. Resolves to the mark of the hub that has it, if that is another; undefined: it is here, or
    * nowhere. Rejects with `cluster_unavailable` if that is not known.
@@ -133,9 +138,9 @@ export class HttpSessions {
     }
   }
 
-  /** Ends the streams of all; requests that run may still be answered. */
-  endStreams(): void {
-    for (const session of this.#sessions.values()) session.endStreams();
+  /** Ends the streams of all; requests that run may still be answered. `retryMs`: when agents may open them anew, if not as usual. */
+  endStreams(retryMs: number | undefined): void {
+    for (const session of this.#sessions.values()) session.endStreams(retryMs);
   }
 
   close(): void {
@@ -172,6 +177,6 @@ export class HttpSessions {
 /** Of calls that still ran in it. */
 function goesOn(): BridgeError {
   const message =
-    'This hub has ended, and another goes on with the session. Whether the call had an effect is unknown; it was not repeated.';
+    'This hub has ended, and another goes on with the session, or this one if it is started again at once. Whether the call had an effect is unknown; it was not repeated.';
   return new BridgeError('closed', message);
 }

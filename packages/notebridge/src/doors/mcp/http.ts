@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
@@ -6,7 +7,7 @@ import type { SessionRelay } from '../../core/session-relay.js';
 import type { SessionShelf } from '../../core/session-shelf.js';
 import { parseMessage } from '../../core/wire.js';
 import type { Hub } from '../../hub.js';
-import { type Classified, classifyMessage, type RpcRequest } from '../../rpc/messages.js';
+import { type Classified, classifyMessage, type RpcId, type RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys, envelopeOf } from '../../rpc/modern-envelope.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
@@ -48,6 +49,8 @@ export interface McpHttpDoorOptions {
 export interface McpHttpDoor {
   /** Legacy agents that have a session. */
   readonly sessions: number;
+  /** Resolves when no call runs, nor waits for what its agent was asked. */
+  settled(): Promise<void>;
   /**
    * Takes no more requests, ends all streams, lets running calls end for a moment (a hub of a cluster: for its `drainMs`), then leaves the
    * sessions to another hub, or ends them: within 1.5 s more. Closing twice is harmless. To be called before the listener is closed, which
@@ -72,6 +75,8 @@ export function createMcpHttpDoor(app: HttpApp, options: McpHttpDoorOptions): Mc
     printRefusal: printFault,
     requestHeaders,
     exposedHeaders: 'mcp-session-id',
+    // What belongs to a call that runs: only the body says so.
+    isAnsweredToTheEnd: true,
     handle: (context) => door.answer(context),
   });
   return door;
@@ -111,10 +116,17 @@ class McpHttp implements McpHttpDoor {
     return this.#sessions.size;
   }
 
+  async settled(): Promise<void> {
+    await this.#app.calls.none();
+    await this.#modern.asked.none();
+    // What waited for an answer has gone on.
+    if (this.#app.calls.size > 0) await this.settled();
+  }
+
   /** Answers a request. Nothing on its way is async, as in the door of calls. */
   answer(context: HttpContext): void {
     const key = this.#shelf === undefined ? undefined : headerOf(context.request, 'mcp-session-id');
-    if (key === undefined || this.#closing !== undefined || this.#sessions.has(key)) return this.#answer(context);
+    if (key === undefined || this.#isEnding || this.#sessions.has(key)) return this.#answer(context);
     const mark = markOf(key);
     const where = this.#relay?.look(mark) ?? 'gone';
     if (this.#relay !== undefined && where === 'other') return relayRequest(context, this.#relay, { app: this.#app, mark });
@@ -138,7 +150,7 @@ class McpHttp implements McpHttpDoor {
   /** Of another hub, which took this one for the hub of the session: it may have ended since, and come back without it. */
   #answerRelayed(context: HttpContext): void {
     const key = headerOf(context.request, 'mcp-session-id');
-    if (key === undefined || this.#closing !== undefined || this.#sessions.has(key)) return this.#answer(context);
+    if (key === undefined || this.#isEnding || this.#sessions.has(key)) return this.#answer(context);
     this.#answerLeft(context, { key, where: 'self' });
   }
 
@@ -158,7 +170,8 @@ class McpHttp implements McpHttpDoor {
 
   async #close(): Promise<void> {
     clearInterval(this.#sweeper);
-    this.#sessions.endStreams();
+    // Another hub is there already; this one has to be started first.
+    this.#sessions.endStreams(this.#relay === undefined ? restartMs : undefined);
     this.#modern.endListens();
     await this.#sessions.leaveIdle();
     const waiting = new AbortController();
@@ -170,6 +183,15 @@ class McpHttp implements McpHttpDoor {
     this.#endRelay?.();
   }
 
+  /** A task that is looked at, and the answer to what an agent of the modern era was asked: that is a request. */
+  #belongsToCall({ method, params }: RpcRequest): boolean {
+    return method.startsWith('tasks/') || this.#modern.asked.has(params?.requestState);
+  }
+
+  get #isEnding(): boolean {
+    return this.#closing !== undefined || this.#app.isDraining;
+  }
+
   #sweep(): void {
     this.#sessions.sweep();
     this.#modern.sweep();
@@ -177,9 +199,9 @@ class McpHttp implements McpHttpDoor {
 
   /** Returns why the request is not served, or nothing when it was answered, or will be. */
   #serve(context: HttpContext): HttpFault | undefined {
-    if (this.#closing !== undefined) return { ...fault(503, 'closed', 'The hub is closing.'), headers: ['retry-after', '1'] };
     const { request, response, principal, headers } = context;
     const { method } = request;
+    if (this.#isEnding && !this.#mayGoOn(request)) return ending(null);
     const call: HttpCall = { request, response, principal, headers, accepted: parseAccept(request.headers.accept) };
     if (method === 'POST') return this.#post(context, call);
     if (isModernVersion(headerOf(request, 'mcp-protocol-version')))
@@ -215,6 +237,12 @@ class McpHttp implements McpHttpDoor {
     return Array.isArray(posted) ? this.#postBatch(call, posted) : this.#postOne(call, classifyMessage(posted), posted);
   }
 
+  /** While the hub ends, no call is begun. Before the body is read this much is known of what belongs to one: it is of a session that calls, or of none. */
+  #mayGoOn(request: IncomingMessage): boolean {
+    const key = headerOf(request, 'mcp-session-id');
+    return key === undefined ? request.method === 'POST' : this.#sessions.isCalling(key);
+  }
+
   /** The body decides the era, not a header: a proxy may have changed that one. */
   #postOne(call: HttpCall, classified: Classified, posted: unknown): HttpFault | undefined {
     const isModernHeader = isModernVersion(headerOf(call.request, 'mcp-protocol-version'));
@@ -228,6 +256,7 @@ class McpHttp implements McpHttpDoor {
         return void this.#modern.receive(call, classified.message);
       case 'request': {
         const meta = envelopeOf(classified.message.params);
+        if (this.#isEnding && !this.#belongsToCall(classified.message)) return ending(classified.message.id);
         if (meta !== undefined) return this.#modern.answer(call, classified.message, meta);
         return isModernHeader ? withoutEnvelope(classified.message) : this.#legacy.post(call, posted, [classified]);
       }
@@ -242,6 +271,7 @@ class McpHttp implements McpHttpDoor {
         `A batch holds at most ${mostInBatch} messages, and this one ${posted.length}. Send them in several.`,
       );
     const messages = posted.map(classifyMessage);
+    if (this.#isEnding && messages.some(({ kind }) => kind === 'request')) return ending(null);
     if (messages.length === 0) return fault(400, 'bad_message', 'Not a JSON-RPC message: an empty batch.');
     for (const each of messages) {
       if (each.kind === 'fault') return faultOf(400, each.error, each.id);
@@ -262,7 +292,17 @@ function notAllowed(message: string, allowed: string): HttpFault {
   return { ...fault(405, 'bad_message', message), headers: ['allow', allowed] };
 }
 
+/** A hub that is started again is there by then: agents try few times to open their stream again. Milliseconds. */
+const restartMs = 5000;
 const retrySoon = ['retry-after', '1'];
+
+function ending(id: RpcId | null): HttpFault {
+  return {
+    ...fault(503, 'closed', 'This hub is ending. Call again in a moment.', id),
+    headers: [...retrySoon, 'connection', 'close'],
+  };
+}
+
 const handingOver = fault(503, 'closed', 'The hub of this session is ending, and hands it over. Try again.');
 
 function toBridgeError(error: unknown): BridgeError {

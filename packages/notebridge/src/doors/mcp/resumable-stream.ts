@@ -102,8 +102,9 @@ export class ResumableStream implements AnswerStream {
     this.#options.sent.add(event);
   }
 
-  /** Nothing more comes on it. What was sent may still be asked for. Ending twice is harmless. */
-  end(): void {
+  /** Nothing more comes on it. What was sent may still be asked for. `retryMs`: when its agent may come back, if not as usual. Ending twice is harmless. */
+  end(retryMs?: number): void {
+    if (retryMs !== undefined && this.isOpen && this.#options.isPrimed()) this.#connection?.prime(this.#idOf(this.#lastNumber), retryMs);
     this.#hasEnded = true;
     this.disconnect();
   }

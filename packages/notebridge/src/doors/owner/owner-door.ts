@@ -82,8 +82,8 @@ export function createOwnerDoor(
       app.refused(request, { reason: 'wrong_door', grantId: principal.kind === 'grant' ? principal.grantId : undefined });
       context.refuse(principal.kind === 'grant' ? notForWatchers : forOwnerAlone);
     };
-    // Who looks at a hub that ends is told so; these start nothing.
-    const isAnsweredToTheEnd = forWatchers.has(path);
+    // Who looks at a hub that ends is told so; these start nothing. A call that runs may wait for an approval.
+    const isAnsweredToTheEnd = forWatchers.has(path) || path.startsWith('/approvals');
     app.addRoute({ methods, path: `${ownerPrefix}${path}`, authenticator, handle, isAnsweredToTheEnd });
   };
   const addExact = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>

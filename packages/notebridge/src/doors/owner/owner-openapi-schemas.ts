@@ -29,6 +29,7 @@ const serverState: JsonObject = {
   since: { ...count, description: 'When it came into this state, milliseconds since the epoch.' },
   pid: { ...orNull(count), description: 'Of the process that was started; null where there is none of this machine.' },
   restarts: count,
+  starting_late: { ...truth, description: 'It has been starting for longer than it has taken before, and than ten seconds.' },
   in_flight: count,
   reason: { ...orNull(text), description: 'Why it failed or is started again.' },
   is_config: { ...truth, description: 'False for a server that is built in.' },

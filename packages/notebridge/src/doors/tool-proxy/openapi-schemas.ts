@@ -86,10 +86,11 @@ export const schemas: JsonObject = {
   Health: object({ status: { const: 'ok' }, proof: text }, ['proof']),
   Readiness: object(
     {
-      status: { enum: ['ok', 'degraded', 'starting', 'draining'] },
+      status: { enum: ['ok', 'degraded', 'starting', 'draining', 'cut_off'] },
+      checks: list(object({ name: { enum: ['drain', 'boot', 'cluster', 'servers'] }, ready: { type: 'boolean' }, text })),
       servers: list(object({ name: text, status: text, since: { type: 'number' }, restarts: count, in_flight: count, reason: textOrNull })),
     },
-    ['servers'],
+    ['checks', 'servers'],
   ),
   Detail: object({ detail: text, error_code: text, ...callId }, ['error_code', 'call_id']),
   BodyFaults: object({

@@ -165,10 +165,19 @@ const readyOperation: JsonObject = {
   summary: 'How the servers fare',
   tags: ['health'],
   description: 'The owner gets the state of every server, any other caller only the status.',
+  parameters: [
+    {
+      name: 'verbose',
+      in: 'query',
+      allowEmptyValue: true,
+      schema: { type: 'string' },
+      description: 'Each of the checks, with what it says.',
+    },
+  ],
   security: [{ grant: [] }, {}],
   responses: {
     ...guarded,
     200: answer('Send it calls.', 'Readiness'),
-    503: answer('The servers that start with the hub are not there yet, or the hub is draining.', 'Readiness'),
+    503: answer('What starts with the hub is not there yet, the hub is draining, or it alone is cut off from its cluster.', 'Readiness'),
   },
 };

@@ -3,6 +3,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { ToolNames } from '../../catalog/tool-names.js';
 import type { Caller } from '../../core/call-context.js';
+import type { WatchedPlace } from '../../core/hub-place.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { type Principal, principalKey } from '../../core/principal.js';
@@ -48,6 +49,8 @@ export interface ToolProxyOptions {
   answers?: AnswerStore | undefined;
   /** True once the hub takes no more. Default: never. */
   isDraining?: (() => boolean) | undefined;
+  /** The place of this hub in its cluster. Default: it is alone. */
+  cluster?: WatchedPlace | undefined;
   /** Milliseconds since some fixed moment. Default `performance.now`. */
   clock?: (() => number) | undefined;
 }
@@ -62,6 +65,7 @@ export interface ToolProxy {
   mayListWhole(principal: Principal, server: string): boolean;
   readonly search: SearchTools;
   isDraining(): boolean;
+  readonly cluster: WatchedPlace | undefined;
   /** The start of the hub, for its readiness. `beganMs` is by `now`. */
   readonly boot: { isOver: boolean; readonly beganMs: number };
   now(): number;
@@ -97,6 +101,7 @@ export function createProxyContext(
     search: createSearchTools({ servers, mayList, mayListWhole, logger: options.hub.logger }),
     now,
     isDraining: options.isDraining ?? (() => false),
+    cluster: options.cluster,
     boot: { isOver: false, beganMs: now() },
     nextCallId: () => `${prefix}-${++calls}`,
     names,

@@ -13,7 +13,7 @@ import { answerDocs, docsPaths } from './docs-page.js';
 import { sendTagged } from './entity-tag.js';
 import { challengeSchema, fits } from './input-schemas.js';
 import { listProxyServers } from './list-proxy-servers.js';
-import { proxyHealth, proxyReadiness } from './proxy-health.js';
+import { isReady, proxyHealth, proxyReadiness } from './proxy-health.js';
 import { callTarget } from './proxy-tool-call.js';
 import { createProxyContext, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
 
@@ -78,13 +78,21 @@ function addListRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
   app.addRoute({ methods: readMethods, path: `${proxyPrefix}/servers`, authenticator, handle: list });
 
   const ready = async (context: HttpContext): Promise<void> => {
+    const [challenge] = context.query.getAll('challenge');
+    // Of another hub, which has lost NATS.
+    if (challenge !== undefined && proxy.cluster !== undefined) {
+      if (!fits(challenge, challengeSchema)) return context.refuse(badChallenge);
+      return context.sendJson(200, printMessage({ ...proxy.cluster.answer(challenge) }));
+    }
     const readiness = proxyReadiness(proxy);
     // Without a token a caller is no operator, unless the hub asks for none; a token that is sent must be right.
     const principal = await authenticator.checkIfSent(context.request);
     if (principal !== undefined && isRefusal(principal)) return context.refuse(principal);
     const isOperator = principal !== undefined && principal.kind !== 'grant';
-    const answer = isOperator ? readiness : { status: readiness.status };
-    context.sendJson(['starting', 'draining'].includes(readiness.status) ? 503 : 200, printMessage(answer));
+    const { status, checks, servers } = readiness;
+    const isVerbose = context.query.has('verbose');
+    const answer = { status, ...(isVerbose && { checks }), ...(isOperator && { servers }) } as unknown as JsonObject;
+    context.sendJson(isReady(readiness) ? 200 : 503, printMessage(answer));
   };
   app.addRoute({ methods: readMethods, path: '/readyz', handle: ready, isAnsweredToTheEnd: true });
 }

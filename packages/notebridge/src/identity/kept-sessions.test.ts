@@ -1,0 +1,76 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { LeftSession } from '../core/session-shelf.js';
+import { KeptSessions } from './kept-sessions.js';
+
+let dir: string;
+let nowMs = 0;
+const warnings: string[] = [];
+const logger: Logger = { ...silentLogger, warn: (text) => warnings.push(text) };
+const ofGrant = (grantId: string) => ({ kind: 'grant' as const, grantId });
+const session: LeftSession = { principal: ofGrant('g1'), version: '2025-11-25', said: [{ method: 'initialize' }] };
+const start = (name = 'hub'): KeptSessions => new KeptSessions({ dir, name, logger, now: () => nowMs });
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'kept-sessions-'));
+  nowMs = 1_000_000;
+  warnings.length = 0;
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+it('are given once, to their principal, by the next start of the same name', { tags: ['P-902'] }, async () => {
+  const last = start();
+  expect(await Promise.all([last.leave('k1', session), last.leave('k2', { ...session, principal: { kind: 'owner' } })])).toEqual([
+    true,
+    true,
+  ]);
+  expect(await start('other').take('k1', ofGrant('g1'))).toBeUndefined();
+  const next = start();
+  expect(await next.take('k1', ofGrant('g2'))).toBeUndefined();
+  expect(await next.take('k1', { kind: 'owner' })).toBeUndefined();
+  expect(await next.take('k1', ofGrant('g1'))).toEqual(session);
+  expect(await next.take('k1', ofGrant('g1'))).toBeUndefined();
+  // What nobody came for is left to the start behind the next.
+  expect(await next.leave('k3', session)).toBe(true);
+  expect(await start().take('k2', { kind: 'owner' })).toMatchObject({ version: '2025-11-25' });
+});
+
+it.each([
+  ['a minute later', 60_000, true],
+  ['after more than a minute', 60_001, false],
+  ['where the clock was set back', -1, false],
+])('%s: %#', { tags: ['P-902'] }, async (_, laterMs, isThere) => {
+  await start().leave('k', session);
+  nowMs += laterMs;
+  expect((await start().take('k', ofGrant('g1'))) !== undefined).toBe(isThere);
+});
+
+it.each([
+  '',
+  'null',
+  '{"sessions":1}',
+  '{"sessions":[1,{},{"digest":"d","leftAt":1,"session":{}},{"digest":"d","leftAt":1000000,"session":{"principal":{},"version":"1","said":[1]}}]}',
+])('a file of %j has none', async (text) => {
+  writeFileSync(join(dir, 'sessions.json'), text, { mode: 0o600 });
+  expect(await start().take('k', ofGrant('g1'))).toBeUndefined();
+});
+
+it('a file that others may read is not used, and is said', async () => {
+  await start().leave('k', session);
+  const file = join(dir, 'sessions.json');
+  const text = readFileSync(file, 'utf8');
+  rmSync(file);
+  writeFileSync(file, text, { mode: 0o644 });
+  expect(await start().take('k', ofGrant('g1'))).toBeUndefined();
+  expect(warnings).toEqual(['The sessions of the last start are not used: agents begin anew.']);
+});
+
+it('what is too large is not kept, and the rest is', async () => {
+  const last = start();
+  const large = { ...session, said: [{ text: 'x'.repeat(200_000) }] };
+  expect(await Promise.all([last.leave('large', large), last.leave('small', session)])).toEqual([false, true]);
+  expect(await start().take('small', ofGrant('g1'))).toEqual(session);
+});

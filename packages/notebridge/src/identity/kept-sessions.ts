@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { isJsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { type Principal, principalKey } from '../core/principal.js';
+import type { LeftSession, SessionShelf } from '../core/session-shelf.js';
+import { ownUserId } from '../processes/own-user.js';
+import { writeFileAtomic } from '../state/atomic-file.js';
+import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
+import { tryJson } from '../util/try-json.js';
+import { usualHubName } from './hub-name.js';
+
+/** How long a hub may take to be started again. Milliseconds. */
+const keptMs = 60_000;
+/** Of one session, and of all: what is larger is not kept, and its agent begins anew. */
+const mostCharacters = { ofOne: 200_000, ofAll: 4_000_000 };
+
+interface Kept {
+  leftAt: number;
+  session: LeftSession;
+}
+
+export interface KeptSessionsOptions {
+  /** The state folder. */
+  dir: string;
+  /** The name of the hub: it alone goes on with what it has left. */
+  name: string;
+  logger: Logger;
+  /** Milliseconds since the epoch, also across two starts. Default `Date.now`. */
+  now?: (() => number) | undefined;
+}
+
+/**
+ * The sessions of agents over one restart of a hub that is alone, in a file of the user's own: who they are of, and what their agents have said of
+ * themselves. It holds a digest of each session id, and no call. Who comes back proves anew who it is.
+ */
+export class KeptSessions implements SessionShelf {
+  readonly #file: string;
+  readonly #options: KeptSessionsOptions;
+  readonly #now: () => number;
+  /** By the digest of the id. Undefined: the file was not looked at yet. */
+  #kept: Map<string, Kept> | undefined;
+  #characters = 0;
+  #writing: Promise<boolean> | undefined;
+
+  constructor(options: KeptSessionsOptions) {
+    const { dir, name, now = Date.now } = options;
+    this.#file = join(dir, name === usualHubName ? 'sessions.json' : `sessions-${name}.json`);
+    this.#options = options;
+    this.#now = now;
+  }
+
+  /** Takes over what the last hub of this name has left, once: the file is gone. To be called when this hub has its port. */
+  open(): void {
+    this.#kept ??= this.#read();
+  }
+
+  leave(key: string, session: LeftSession): Promise<boolean> {
+    const { length } = JSON.stringify(session);
+    if (length > mostCharacters.ofOne || this.#characters + length > mostCharacters.ofAll) return Promise.resolve(false);
+    this.#characters += length;
+    this.open();
+    this.#kept?.set(digestOf(key), { leftAt: this.#now(), session });
+    // Those that are left at once are written at once.
+    this.#writing ??= Promise.resolve().then(() => this.#write());
+    return this.#writing;
+  }
+
+  async take(key: string, principal: Principal): Promise<LeftSession | undefined> {
+    this.open();
+    const digest = digestOf(key);
+    const found = this.#kept?.get(digest);
+    if (found === undefined || !this.#isFresh(found) || principalKey(found.session.principal) !== principalKey(principal)) return undefined;
+    this.#kept?.delete(digest);
+    return { ...found.session, principal };
+  }
+
+  async #write(): Promise<boolean> {
+    this.#writing = undefined;
+    const { dir, logger } = this.#options;
+    // Also those that no agent has come for yet.
+    const sessions = [...(this.#kept ?? [])].filter(([, kept]) => this.#isFresh(kept)).map(([digest, kept]) => ({ digest, ...kept }));
+    try {
+      ensurePrivateDir(dir, { uid: ownUserId() });
+      await writeFileAtomic(this.#file, `${JSON.stringify({ sessions })}\n`, { mode: 0o600, anew: true });
+      return true;
+    } catch (error) {
+      logger.warn('The sessions of agents are not kept: after a restart they begin anew.', { error: messageOf(error) });
+      return false;
+    }
+  }
+
+  #read(): Map<string, Kept> {
+    try {
+      const text = readPrivateFile(this.#file, { uid: ownUserId() });
+      if (text === undefined) return new Map();
+      removePrivateFile(this.#file);
+      return new Map(parse(text).filter(([, kept]) => this.#isFresh(kept)));
+    } catch (error) {
+      this.#options.logger.warn('The sessions of the last start are not used: agents begin anew.', { error: messageOf(error) });
+      return new Map();
+    }
+  }
+
+  /** A clock that was set back makes nothing last longer. */
+  #isFresh({ leftAt }: Kept): boolean {
+    const age = this.#now() - leftAt;
+    return age >= 0 && age <= keptMs;
+  }
+}
+
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url');
+}
+
+function parse(text: string): [string, Kept][] {
+  const found = tryJson(text);
+  const sessions: unknown[] = isJsonObject(found) && Array.isArray(found.sessions) ? found.sessions : [];
+  return sessions.flatMap((each): [string, Kept][] => {
+    if (!isJsonObject(each) || typeof each.digest !== 'string' || typeof each.leftAt !== 'number' || !isJsonObject(each.session)) return [];
+    const { principal, version, said } = each.session;
+    const isWhole = isJsonObject(principal) && typeof version === 'string' && Array.isArray(said) && said.every(isJsonObject);
+    return isWhole ? [[each.digest, { leftAt: each.leftAt, session: each.session as unknown as LeftSession }]] : [];
+  });
+}
