@@ -37,7 +37,7 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
     expect(await runToEnd(promtool, ['check', 'rules', broken])).not.toMatchObject({ code: 0 });
   });
 
-  it('each alert fires once in its test and points to its page, and none would unnoticed', { tags: ['P-913'] }, async () => {
+  it('each alert fires once in its test and points to its page, and a change of it is noticed', { tags: ['P-913'] }, async () => {
     const tests = 'notebridge-alerts.test.yml';
     const good = await runToEnd(promtool, ['test', 'rules', join(monitoring, tests)]);
     expect(good, good.output).toMatchObject({ code: 0 });

@@ -15,6 +15,7 @@ interface Service {
   image: string;
   networks?: string[];
   ports?: string[];
+  dns?: string[];
   network_mode?: string;
 }
 
@@ -54,6 +55,7 @@ describe('deploy/', () => {
     const isInternal = (name: string): boolean => networks[name]?.internal === true;
     expect(services.jupyter?.networks?.map(isInternal)).toEqual([true, true]);
     expect(services.jupyter).not.toHaveProperty('ports');
+    expect(services.jupyter?.dns).toEqual(['192.0.2.1']);
     // Whoever passes a network with a way out on to Jupyter's must pass nothing on from there: `front` dials, and is not dialled.
     const withJupyter = Object.entries(services).filter(([, { networks: own = [] }]) =>
       own.some((name) => services.jupyter?.networks?.includes(name)),
