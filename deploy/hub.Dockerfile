@@ -1,6 +1,6 @@
 # The hub, with the MCP servers that it starts. Built at the root of the project:
 #   docker build --file deploy/hub.Dockerfile --tag notebridge-hub .
-# What it is built on. A release names it by digest: --build-arg NODE=node:22-slim@sha256:…
+# The image below it. A release names it by digest: --build-arg NODE=node:22-slim@sha256:…
 ARG NODE=node:22-slim
 
 FROM ${NODE} AS build

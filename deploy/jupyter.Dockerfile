@@ -1,7 +1,7 @@
 # Jupyter beside the hub. It holds no key of any server: code finds the hub by NOTEBRIDGE_URL and a token by NOTEBRIDGE_TOKEN_FILE.
 # Built at the root of the project:
 #   docker build --file deploy/jupyter.Dockerfile --tag notebridge-jupyter .
-# What it is built on. A release names it by digest: --build-arg PYTHON=python:3.12-slim@sha256:…
+# The image below it. A release names it by digest: --build-arg PYTHON=python:3.12-slim@sha256:…
 ARG PYTHON=python:3.12-slim
 FROM ${PYTHON}
 # tqdm: calls that report progress show a bar.

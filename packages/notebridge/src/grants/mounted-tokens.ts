@@ -60,7 +60,7 @@ export class MountedTokens {
     this.#told = told;
   }
 
-  /** What Kubernetes makes beside the links to the keys begins with a dot. */
+  /** Kubernetes makes entries of its own beside the links to the keys, which begin with a dot. */
   #names(faults: string[]): string[] {
     const { folder } = this.#options;
     try {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 
 /**
- * Who besides us may touch a secret of the user, or one that is mounted: there it is a link, and the file of another user that the group may
- * read. Undefined: nobody. Throws as `statSync` does.
+ * Says who besides us may touch a secret of the user, or one that is mounted: there it is a link, and the file of another user that the group
+ * may read. Undefined: nobody. Throws as `statSync` does.
  */
 export function whoElseMayTouch(file: string): string | undefined {
   const { mode } = statSync(file);

@@ -37,7 +37,7 @@ export interface ClusterCounts {
 
 /** Upper bounds of the times that calls take. Seconds. */
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
-/** Of the times that Pythons take to start. Seconds. */
+/** Upper bounds of the times that Pythons take to start. Seconds. */
 const startBuckets = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const statuses: readonly ServerStatus[] = ['stopped', 'starting', 'running', 'restarting', 'failed', 'disabled'];
 

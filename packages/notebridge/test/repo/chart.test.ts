@@ -46,7 +46,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
         join(folder, 'values.yaml'),
       );
       expect(linted, linted.stdout + linted.stderr).toMatchObject({ code: 0 });
-      // Those of the Prometheus Operator are no part of Kubernetes, and have a test of their own.
+      // Resources of the Prometheus Operator are no part of Kubernetes, and have a test of their own.
       const ofKubernetes = readFileSync(file, 'utf8')
         .split(/^---$/m)
         .filter((text) => !text.includes('\napiVersion: monitoring.coreos.com/v1\n'));

@@ -56,7 +56,7 @@ describe('deploy/', () => {
     expect(services.jupyter?.networks?.map(isInternal)).toEqual([true, true]);
     expect(services.jupyter).not.toHaveProperty('ports');
     expect(services.jupyter?.dns).toEqual(['192.0.2.1']);
-    // Whoever passes a network with a way out on to Jupyter's must pass nothing on from there: `front` dials, and is not dialled.
+    // The two others on its networks pass nothing on from there: the hub answers, and `front` dials Jupyter alone.
     const withJupyter = Object.entries(services).filter(([, { networks: own = [] }]) =>
       own.some((name) => services.jupyter?.networks?.includes(name)),
     );

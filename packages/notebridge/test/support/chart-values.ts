@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
 /** A value of the chart that its schema says something of. */
 export interface Leaf {
-  /** Of names, and `0` for an item of a list. */
+  /** Names, and `0` for an item of a list. */
   path: string[];
   schema: JsonObject;
   /** JSON's types that it may have. */

@@ -82,7 +82,7 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
       }
     },
     'cluster-values': (code) => render(folder, { code, kinds: ['StatefulSet'] }),
-    /** Of docs/operating.md: what is put to the values of a cluster, or of a hub alone. */
+    /** In docs/operating.md: put to the values of a cluster, or of a hub alone. */
     'metrics-values': (code) => render(folder, { code: `hubs: 1\n${code}`, kinds: ['StatefulSet', 'PodMonitor', 'PrometheusRule'] }),
   };
 }

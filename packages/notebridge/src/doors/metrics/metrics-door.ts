@@ -14,7 +14,7 @@ export interface ScrapedMetrics {
 export interface MetricsDoorOptions {
   /** Undefined: the config has them off. */
   metrics: ScrapedMetrics | undefined;
-  /** Who may read these and nothing else. Left out: nobody. */
+  /** Tells the callers that may read these and nothing else. Left out: none may. */
   scrapers?: { has(authorization: string | undefined): boolean } | undefined;
   /** The owner, or the holder of a grant that only watches. */
   authenticate: Authenticate;
@@ -22,7 +22,7 @@ export interface MetricsDoorOptions {
   share: TimeShare;
 }
 
-/** Whoever has one of the mounted tokens: no grant is behind it. */
+/** The holder of a mounted token: no grant is behind it. */
 const scraper: Principal = { kind: 'grant', grantId: 'scraper' };
 /** Where Prometheus, and what reads as it does, looks for them. */
 const metricsPath = '/metrics';
