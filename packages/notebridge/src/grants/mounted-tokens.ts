@@ -1,9 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
 import { hashSecret } from '../identity/secret.js';
-import { whoElseMayTouch } from '../processes/mounted-secret.js';
+import { readMountedSecrets } from '../processes/mounted-secret.js';
 import { tokenOf } from './authority.js';
 
 export interface MountedTokensOptions {
@@ -22,6 +19,7 @@ const rereadMs = 1000;
 const mostTokens = 16;
 /** As `openssl rand -base64 32` prints, and more than anybody guesses. */
 const form = /^[\w.~+/-]{32,512}={0,2}$/;
+const wanted = 'a token has 32 to 512 letters, digits or any of "-._~+/=", such as `openssl rand -hex 32` prints';
 
 /**
  * Tokens of a folder that others fill: whoever shows one may scrape the metrics, and nothing else. They are in no store, so they hold also
@@ -51,41 +49,14 @@ export class MountedTokens {
 
   #read(): void {
     this.#readAt = this.#steady();
-    const faults: string[] = [];
-    const tokens = this.#names(faults).flatMap((name) => readToken(join(this.#options.folder, name), faults));
-    for (const token of tokens) this.#options.addSecret(token);
+    const { folder, addSecret, logger } = this.#options;
+    const { secrets, faults } = readMountedSecrets(folder, mostTokens);
+    const tokens = secrets.filter(({ text }) => form.test(text)).map(({ text }) => text);
+    for (const { file, text } of secrets) if (!form.test(text)) faults.push(`"${file}" opens nothing: ${wanted}.`);
+    for (const token of tokens) addSecret(token);
     this.#hashes = new Set(tokens.map(hashSecret));
     const told = faults.join(' ');
-    if (told !== this.#told && told !== '') this.#options.logger.warn(`"notebridge.telemetry.scrapeTokens": ${told}`);
+    if (told !== this.#told && told !== '') logger.warn(`"notebridge.telemetry.scrapeTokens": ${told}`);
     this.#told = told;
   }
-
-  /** Kubernetes makes entries of its own beside the links to the keys, which begin with a dot. */
-  #names(faults: string[]): string[] {
-    const { folder } = this.#options;
-    try {
-      const names = readdirSync(folder).filter((name) => !name.startsWith('.'));
-      if (names.length === 0) faults.push(`There is no token in "${folder}".`);
-      if (names.length > mostTokens) faults.push(`Of ${names.length} files in "${folder}" the first ${mostTokens} by name are read.`);
-      return names.sort().slice(0, mostTokens);
-    } catch (error) {
-      faults.push(`The folder cannot be read: ${messageOf(error)}.`);
-      return [];
-    }
-  }
-}
-
-/** Without a token that no person could guess, and that nobody else reads, there is none. */
-function readToken(file: string, faults: string[]): string[] {
-  try {
-    const others = whoElseMayTouch(file);
-    const token = readFileSync(file, 'utf8').trim();
-    if (others === undefined && form.test(token)) return [token];
-    faults.push(
-      `"${file}" opens nothing: ${others ?? 'a token has 32 to 512 letters, digits or any of "-._~+/=", such as `openssl rand -hex 32` prints'}.`,
-    );
-  } catch (error) {
-    faults.push(`"${file}" opens nothing: ${messageOf(error)}.`);
-  }
-  return [];
 }

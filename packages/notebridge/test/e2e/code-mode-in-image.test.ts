@@ -34,7 +34,9 @@ describe("code mode in the hub's image, which has no program for a sandbox", { t
     const agent = toHttpCodeAgent(openModernAgent(hub, () => hub.ownerToken));
     const { code, texts } = await agent.execute({ code: 'print(6 * 7)' });
     expect(code).toBe('kernel_failed');
-    expect(texts.join('')).toMatch(/nothing was run: .*There is no sandbox for Python.*bubblewrap is not installed.*NOTEBRIDGE_SANDBOX=auto/);
+    expect(texts.join('')).toMatch(
+      /nothing was run: .*There is no sandbox for Python.*bubblewrap is not installed.*NOTEBRIDGE_SANDBOX=auto/,
+    );
     expect(await starts(hub, 'failed')).toBeGreaterThan(0);
     expect(await starts(hub, 'ok')).toBe(0);
   });
