@@ -1,5 +1,6 @@
 # The hub, with the MCP servers that it starts. Built at the root of the project:
 #   docker build --file deploy/hub.Dockerfile --tag notebridge-hub .
+# The image below it. A release names it by digest: --build-arg NODE=node:22-slim@sha256:…
 ARG NODE=node:22-slim
 
 FROM ${NODE} AS build
@@ -29,7 +30,8 @@ RUN ln -s /opt/notebridge/packages/notebridge/bin/notebridge.js /usr/local/bin/n
     && install -d -o node -g node -m 0755 /mnt/shared-agent /srv/files
 # A number, so that Kubernetes can see that it is not root.
 USER 1000:1000
-ENV NODE_ENV=production XDG_STATE_HOME=/var/lib/notebridge
+# There is no bubblewrap here, so code mode would run code without the operating system's layer: it runs none, unless this says `auto`.
+ENV NODE_ENV=production XDG_STATE_HOME=/var/lib/notebridge NOTEBRIDGE_SANDBOX=require
 EXPOSE 8765
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/opt/notebridge/healthy.mjs"]
 ENTRYPOINT ["tini", "--", "notebridge"]

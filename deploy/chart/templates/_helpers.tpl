@@ -12,19 +12,26 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- define "notebridge.labels" -}}
 {{ include "notebridge.selector" . }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{- define "notebridge.image" -}}
 {{- $image := .Values.image -}}
-{{- if $image.digest -}}{{ $image.repository }}@{{ $image.digest }}{{- else -}}{{ $image.repository }}:{{ $image.tag }}{{- end -}}
+{{- if $image.digest -}}{{ $image.repository }}@{{ $image.digest }}{{- else -}}{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}{{- end -}}
 {{- end -}}
 
-{{- /* The names by which callers name the hubs. */ -}}
+{{- /*
+The names by which callers name the hubs, in every length that resolves: of the Service, of the one without an address, and of this pod below
+that; and the pod's own address, by which Prometheus scrapes it. Kubernetes puts in what stands in $(…).
+*/ -}}
 {{- define "notebridge.hosts" -}}
 {{- $name := include "notebridge.name" . -}}
-{{- $inNamespace := printf "%s.%s" $name .Release.Namespace -}}
-{{- $own := list $name $inNamespace (printf "%s.svc" $inNamespace) (printf "%s.svc.%s" $inNamespace .Values.clusterDomain) -}}
+{{- $own := list "$(POD_IP)" -}}
+{{- range list $name (printf "%s-hubs" $name) (printf "$(HUB_NAME).%s-hubs" $name) -}}
+{{- $inNamespace := printf "%s.%s" . $.Release.Namespace -}}
+{{- $own = concat $own (list . $inNamespace (printf "%s.svc" $inNamespace) (printf "%s.svc.%s" $inNamespace $.Values.clusterDomain)) -}}
+{{- end -}}
 {{- $ingress := ternary .Values.ingress.hosts list .Values.ingress.enabled -}}
 {{- concat $own $ingress .Values.allowHosts | uniq | toJson -}}
 {{- end -}}
@@ -32,6 +39,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- /* mcp.json. HUB_NAME is the name of the pod. */ -}}
 {{- define "notebridge.config" -}}
 {{- $notebridge := deepCopy .Values.notebridge -}}
+{{- if .Values.metrics.enabled -}}
+{{- $telemetry := dict "metrics" true -}}
+{{- if .Values.metrics.tokens.secret }}{{- $_ := set $telemetry "scrapeTokens" "/etc/notebridge-scrape" -}}{{- end -}}
+{{- $_ := set $notebridge "telemetry" (merge $telemetry (default dict $notebridge.telemetry)) -}}
+{{- end -}}
 {{- with .Values.cluster -}}
 {{- if .urls -}}
 {{- $cluster := dict "url" .urls "name" .name "hubName" "${HUB_NAME}" "key" "/etc/notebridge-cluster/key" "drainMs" (mul $.Values.drain.seconds 1000) "audit" false -}}
@@ -60,6 +72,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- if hasKey .Values.notebridge "cluster" -}}
 {{- fail "notebridge.cluster is written by the chart. Set the values below cluster instead." -}}
+{{- end -}}
+{{- $metrics := .Values.metrics -}}
+{{- if and $metrics.podMonitor.enabled (not (and $metrics.enabled $metrics.tokens.secret)) -}}
+{{- fail "metrics.podMonitor: there is nothing to scrape, or no token for it. Set metrics.enabled, and metrics.tokens.secret to the name of the Secret with the token. values.yaml has the command that makes one." -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- fail "ingress.hosts: name at least one host. Hubs answer only to names that they were told." -}}

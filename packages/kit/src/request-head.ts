@@ -29,9 +29,15 @@ export function findHeadFault(request: IncomingMessage, { hosts, allowsOrigin }:
 /** Allowed values of `Host`, lower case: a loopback name with our port, or what the person has allowed, exactly or with our port. */
 export function hostsOf(port: number, allowed: readonly string[] = []): ReadonlySet<string> {
   const loopback = ['localhost', '127.0.0.1', '[::1]'];
-  const withPort = [...loopback, ...allowed].map((host) => `${host}:${port}`);
+  const others = allowed.map(toHost);
+  const withPort = [...loopback, ...others].map((host) => `${host}:${port}`);
   // Clients omit the default port.
-  return new Set([...withPort, ...(port === 80 ? loopback : []), ...allowed].map((host) => host.toLowerCase()));
+  return new Set([...withPort, ...(port === 80 ? loopback : []), ...others].map((host) => host.toLowerCase()));
+}
+
+/** An address of IPv6 stands in brackets in `Host`, and elsewhere, as in the address of a pod, without. A name with a port has one colon. */
+function toHost(allowed: string): string {
+  return /^[^[:]*:[^:]*:/.test(allowed) ? `[${allowed}]` : allowed;
 }
 
 /** A header that decides something came twice: Node keeps the first, another program on the way may have read the second. */

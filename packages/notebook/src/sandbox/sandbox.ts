@@ -77,5 +77,9 @@ function without(reason: string, fix?: string): OpenedSandbox {
 }
 
 function refusal({ reason, fix }: Unavailable): KernelError {
-  return new KernelError('sandbox_unavailable', `There is no sandbox for Python, which "--sandbox=require" asks for: ${reason}. ${fix}`);
+  const without = 'Or allow code without it: "--sandbox=auto", or NOTEBRIDGE_SANDBOX=auto.';
+  return new KernelError(
+    'sandbox_unavailable',
+    `There is no sandbox for Python, which "--sandbox=require" asks for: ${reason}. ${fix} ${without}`,
+  );
 }

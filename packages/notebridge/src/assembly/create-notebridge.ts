@@ -252,6 +252,7 @@ class Assembly implements Notebridge {
       hasNotebook,
       isShared: options.http !== undefined,
       sandbox: options.pages?.sandbox,
+      kernelStarts: this.#doors?.kernelStarts,
     });
     this.#closers.add(() => codeMode.close());
     this.#codeMode = codeMode;

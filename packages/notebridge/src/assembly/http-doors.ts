@@ -4,6 +4,7 @@ import { NotebooksElsewhere } from '../broker/ask-host.js';
 import type { HubReport } from '../catalog/describe-servers.js';
 import type { WatchedConfig } from '../core/config-edit.js';
 import { BridgeError, codeOf } from '../core/errors.js';
+import type { KernelStartObserver } from '../core/kernel-starts.js';
 import { owner } from '../core/principal.js';
 import type { WatchedNotebooks } from '../core/watched-notebooks.js';
 import { connectPath } from '../doors/connect/connect-door.js';
@@ -25,6 +26,7 @@ import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js'
 import { AccessTokens } from '../grants/access-tokens.js';
 import { type Authority, createAuthority } from '../grants/authority.js';
 import { GrantExchange } from '../grants/grant-exchange.js';
+import { MountedTokens } from '../grants/mounted-tokens.js';
 import type { Hub } from '../hub.js';
 import { isOwnHub, readHubFile, readHubFiles, type WrittenHubFile, writeHubFile } from '../identity/hub-file.js';
 import { usualHubName } from '../identity/hub-name.js';
@@ -59,6 +61,8 @@ export interface HttpDoors {
   newConsoleAddress(): string;
   /** Calls that run for their callers just now. */
   readonly running: number;
+  /** Counts the Pythons of code mode. Undefined: nobody counts. */
+  readonly kernelStarts: KernelStartObserver | undefined;
   /** Publishes the hub's address for the user's other commands. Rejects with `write_failed`. */
   writeAddress(): Promise<WrittenHubFile>;
   /** Takes no more requests, and lets what runs end, for so many milliseconds; in a cluster it hands sessions over. Before `close`. */
@@ -145,6 +149,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     get running() {
       return app.calls.size;
     },
+    kernelStarts: metrics,
     writeAddress: () => writeHubFile(stateDir, { name, url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
     drain: async (waitMs) => {
       app.drain();
@@ -168,11 +173,12 @@ async function openMetrics({ settings: { config }, servers, guard, cluster: ofHu
   const metrics = new HubMetrics({
     servers,
     countApprovals: () => guard.pending.list().length,
-    countGrants: () => guard.store.list().length,
+    listGrants: () => guard.store.list(),
     version: ownVersion(),
     cluster: cluster && {
       hubs: () => cluster.membership.hubs().length,
       isJoined: () => cluster.membership.isHeld(),
+      isConnected: () => cluster.bus.isConnected,
       served: () => cluster.calls.servedCount,
       dropped: () => ({ ...cluster.calls.counts.dropped }),
     },
@@ -285,13 +291,18 @@ function addDoors(
     authenticate: watching,
     share,
   });
-  createMetricsDoor(app, { metrics, authenticate: watching, share });
+  createMetricsDoor(app, { metrics, scrapers: openScrapeTokens(settings), authenticate: watching, share });
   createConsoleDoor(app, { sessions: consoles, authenticate: byToken });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),
   );
   return agents;
+}
+
+function openScrapeTokens({ config: { telemetry }, logger, redactor }: Settings): MountedTokens | undefined {
+  const { scrapeTokens: folder } = telemetry;
+  return folder === undefined ? undefined : new MountedTokens({ folder, logger, addSecret: (secret) => redactor.add(secret) });
 }
 
 /** Ten minutes, and in this process what is too large for the store: as a hub that is alone keeps them. */

@@ -84,7 +84,12 @@ export interface Config {
   /** Which calls of servers a person is asked about. Default `none`. */
   approve: ApprovalMode;
   /** What is counted and told to those who watch, and what is measured of calls and sent. Default: nothing. */
-  telemetry: { metrics: boolean; otlp?: OtlpSettings | undefined };
+  telemetry: {
+    metrics: boolean;
+    /** A folder, absolute: each file in it is a token that opens the metrics. */
+    scrapeTokens?: string | undefined;
+    otlp?: OtlpSettings | undefined;
+  };
   /** How long calls that run may still end when `serve` is told to end, alone; of a hub of a cluster that of `cluster`. Milliseconds. */
   drainMs: number;
   /** The hubs that share the work with this one. Default: none. */

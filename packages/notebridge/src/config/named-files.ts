@@ -7,7 +7,7 @@ export interface NamedFile {
 }
 
 /** Keys, certificates and credentials that a config names, and the audit. Its middleware modules are code, and no part of them. */
-export function findNamedFiles({ servers, exchange, cluster, audit }: Config): NamedFile[] {
+export function findNamedFiles({ servers, exchange, cluster, audit, telemetry }: Config): NamedFile[] {
   const ofServers = servers.flatMap((server) => {
     if (server.transport === 'stdio') return [];
     return toFiles([server.ca, server.auth?.privateKey], `a key or certificate for the server "${server.name}"`);
@@ -22,6 +22,7 @@ export function findNamedFiles({ servers, exchange, cluster, audit }: Config): N
     ...ofServers,
     ...ofIssuers,
     ...ofAudit,
+    ...toFiles([telemetry.scrapeTokens], 'the folder of "notebridge.telemetry.scrapeTokens"'),
     ...toFiles([credentials, key, tls?.ca, tls?.cert, tls?.key], 'a file of "notebridge.cluster"'),
   ];
 }

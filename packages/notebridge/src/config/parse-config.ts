@@ -101,7 +101,7 @@ function toConfig(
   const baseDir = dirname(file);
   const variablesOf = (name: string): Record<string, string> =>
     variablesIn([valueAt(written, ['mcpServers', name]), valueAt(written, ['servers', name])], env);
-  const { audit } = notebridge;
+  const { audit, telemetry } = notebridge;
   return {
     file,
     baseDir,
@@ -119,7 +119,7 @@ function toConfig(
     auth: notebridge.auth,
     codeMode: notebridge.codeMode,
     approve: notebridge.approve,
-    telemetry: notebridge.telemetry,
+    telemetry: { ...telemetry, scrapeTokens: telemetry.scrapeTokens && resolve(baseDir, telemetry.scrapeTokens) },
     cluster: notebridge.cluster && toCluster(notebridge.cluster, baseDir),
     limits: notebridge.limits,
     warnings: placedAnywhere({ ...mcpServers, ...servers }),

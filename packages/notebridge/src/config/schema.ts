@@ -205,7 +205,10 @@ const otlp = z.strictObject(
   { error: 'an object with "endpoint"' },
 );
 
-const telemetry = z.strictObject({ metrics: flag.default(false), otlp: otlp.optional() }, { error: 'an object with "metrics" and "otlp"' });
+const telemetry = z.strictObject(
+  { metrics: flag.default(false), scrapeTokens: folderPath().optional(), otlp: otlp.optional() },
+  { error: 'an object with "metrics", "scrapeTokens" and "otlp"' },
+);
 
 const pemFiles = z.strictObject(
   { ca: filled.optional(), cert: filled.optional(), key: filled.optional() },

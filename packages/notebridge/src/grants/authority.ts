@@ -29,6 +29,11 @@ export interface Authority {
 const anonymous: Principal = { kind: 'anonymous' };
 const bearer = /^Bearer +([\w.~+/-]{1,512}=*)$/i;
 
+/** The token of an `Authorization` header; undefined where it has none. */
+export function tokenOf(authorization: string | undefined): string | undefined {
+  return authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
+}
+
 const messages: Record<Refused, string> = {
   missing: 'This needs a token. Issue one with `notebridge grant`, and send it as `Authorization: Bearer …`.',
   malformed: 'The Authorization header must read "Bearer <token>". Send the token as `notebridge grant` printed it.',
@@ -63,7 +68,7 @@ export function createAuthority({ store, ownerToken, noAuth = false }: Authority
   return {
     authenticate: (authorization, door) => {
       const isMissing = authorization === undefined || authorization === '';
-      const token = isMissing ? undefined : bearer.exec(authorization)?.[1];
+      const token = tokenOf(authorization);
       const found = isMissing ? 'missing' : look(token, door);
       const later = found === 'unknown' && token !== undefined ? store.findLater(token) : undefined;
       return later === undefined ? admit(found, token) : later.then((grant) => admit(toPrincipal(grant, door), token));

@@ -1,17 +1,24 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
+import { type KernelStartObserver, type KernelStartOutcome, kernelStartOutcomes } from '../core/kernel-starts.js';
 import type { RefusedAttempt } from '../core/refused-attempt.js';
 import type { ServerStatus, ToolServers } from '../core/tool-server.js';
 import { BoundedLabels, outcomeLabel, toLabel } from './bounded-labels.js';
 
 export interface HubMetricsOptions {
   servers: ToolServers;
-  /** How many calls wait for the owner, and how many grants are live. Asked with each scrape. */
+  /** How many calls wait for the owner, and the live grants. Asked with each scrape. */
   countApprovals: () => number;
-  countGrants: () => number;
+  listGrants: () => readonly CountedGrant[];
   version: string;
   /** Undefined: the hub is alone. */
   cluster?: ClusterCounts | undefined;
+}
+
+/** A live grant: the calls that it may make in its life, if they are bounded, and those that it has made. */
+export interface CountedGrant {
+  calls: number | undefined;
+  used: number;
 }
 
 /** What is counted of a cluster. Asked with each scrape. */
@@ -20,6 +27,8 @@ export interface ClusterCounts {
   hubs(): number;
   /** True while this hub has its place there. */
   isJoined(): boolean;
+  /** True while it is connected to NATS. */
+  isConnected(): boolean;
   /** Calls of other hubs that run here. */
   served(): number;
   /** Packets of other hubs, or of strangers, that were dropped, by the reason. */
@@ -28,13 +37,15 @@ export interface ClusterCounts {
 
 /** Upper bounds of the times that calls take. Seconds. */
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
+/** Upper bounds of the times that Pythons take to start. Seconds. */
+const startBuckets = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const statuses: readonly ServerStatus[] = ['stopped', 'starting', 'running', 'restarting', 'failed', 'disabled'];
 
 /**
  * What a hub counts for those who watch many: in memory, read by a scrape. Names and labels are those of Prometheus' own rules
  * (https://prometheus.io/docs/practices/naming/). Arguments, results and agents' names are in none.
  */
-export class HubMetrics implements CallObserver {
+export class HubMetrics implements CallObserver, KernelStartObserver {
   readonly isOn = true;
   readonly #options: HubMetricsOptions;
   readonly #registry = new Registry();
@@ -43,6 +54,9 @@ export class HubMetrics implements CallObserver {
   readonly #durations: Histogram<'server' | 'door'>;
   readonly #running: Gauge<'door'>;
   readonly #refused: Counter<'door' | 'reason'>;
+  readonly #exhausted: Counter;
+  readonly #kernelStarts: Counter<'outcome'>;
+  readonly #kernelStartTimes: Histogram;
 
   constructor(options: HubMetricsOptions) {
     this.#options = options;
@@ -65,6 +79,25 @@ export class HubMetrics implements CallObserver {
       name: 'notebridge_refused_total',
       help: 'Requests that were refused for their sender: for its token, Host or Origin.',
       labelNames: ['door', 'reason'],
+      registers,
+    });
+    this.#exhausted = new Counter({
+      name: 'notebridge_budget_exhausted_total',
+      help: 'Calls that were refused because the budget of their grant was used up.',
+      registers,
+    });
+    this.#kernelStarts = new Counter({
+      name: 'notebridge_kernel_starts_total',
+      help: 'Starts of a Python for code mode, by what came of them.',
+      labelNames: ['outcome'],
+      registers,
+    });
+    // Else the first failure would be no increase of anything.
+    for (const outcome of kernelStartOutcomes) this.#kernelStarts.inc({ outcome }, 0);
+    this.#kernelStartTimes = new Histogram({
+      name: 'notebridge_kernel_start_duration_seconds',
+      help: 'How long a Python for code mode took to start.',
+      buckets: startBuckets,
       registers,
     });
     this.#addServers();
@@ -90,12 +123,18 @@ export class HubMetrics implements CallObserver {
       const tool = address === undefined ? '' : this.#labels.toolOf(address, { isKnown: outcome === 'ok' || this.#isListed(address) });
       this.#calls.inc({ server, tool, door, outcome: outcomeLabel(outcome) });
       this.#durations.observe({ server, door }, (performance.now() - startedAt) / 1000);
+      if (outcome === 'budget_exhausted') this.#exhausted.inc();
     };
   }
 
   /** Says with each scrape whether the hub is to be sent calls. */
   addReadiness(isReady: () => boolean): void {
     this.#count('notebridge_ready', '1 while the hub is to be sent calls: what /readyz says.', () => (isReady() ? 1 : 0));
+  }
+
+  kernelStarted(outcome: KernelStartOutcome, durationMs: number): void {
+    this.#kernelStarts.inc({ outcome });
+    if (outcome === 'ok') this.#kernelStartTimes.observe(durationMs / 1000);
   }
 
   refused({ door, reason }: RefusedAttempt): void {
@@ -159,16 +198,22 @@ export class HubMetrics implements CallObserver {
   }
 
   #addHub(): void {
-    const { countApprovals, countGrants, version } = this.#options;
+    const { countApprovals, listGrants, version } = this.#options;
     const registers = [this.#registry];
     this.#count('notebridge_approvals_waiting', 'Calls that wait for the owner.', countApprovals);
-    this.#count('notebridge_grants', 'Grants that are live.', countGrants);
+    this.#count('notebridge_grants', 'Grants that are live.', () => listGrants().length);
+    this.#count(
+      'notebridge_grants_exhausted',
+      'Live grants whose budget is used up.',
+      () => listGrants().filter(({ calls, used }) => calls !== undefined && used >= calls).length,
+    );
     new Gauge({ name: 'notebridge_build_info', help: 'The version that runs.', labelNames: ['version'], registers }).set({ version }, 1);
   }
 
-  #addCluster({ hubs, isJoined, served, dropped }: ClusterCounts): void {
+  #addCluster({ hubs, isJoined, isConnected, served, dropped }: ClusterCounts): void {
     this.#count('notebridge_cluster_hubs', 'Hubs of the cluster that are there, this one among them.', hubs);
     this.#count('notebridge_cluster_joined', '1 while this hub has its place in the cluster.', () => (isJoined() ? 1 : 0));
+    this.#count('notebridge_cluster_nats_connected', '1 while this hub is connected to NATS.', () => (isConnected() ? 1 : 0));
     this.#count('notebridge_cluster_calls_running', 'Calls of other hubs under way here.', served);
     new Counter({
       name: 'notebridge_cluster_packets_dropped_total',

@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load-config.js';
 import { defaultClusterAudit } from '../../src/core/cluster-settings.js';
 import { createSecret } from '../../src/identity/secret.js';
 import { chartFolder, helm, renderChart, runHelm } from '../support/chart.js';
+import { alone, everything, scaled, three, valueSets } from '../support/chart-value-sets.js';
 import { documentsOf, installTimeoutMs, prepareValidators, validate } from '../support/deployment.js';
 import { mountAsKubelet, type VolumeGroup } from '../support/kubelet-mount.js';
 import { type Container, containersOf, podsOf } from '../support/manifests.js';
@@ -16,54 +17,6 @@ import { createHome, Program } from '../support/program.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 
 if (helm.why !== undefined) process.stderr.write(`tests: the Helm chart is not rendered, since ${helm.why}\n`);
-
-const alone = { hubs: 1 };
-const three = { cluster: { urls: ['nats://nats:4222'], key: { secret: 'cluster' } } };
-const everything = {
-  hubs: 5,
-  image: { repository: 'registry.example/hub', digest: `sha256:${'0'.repeat(64)}`, pullSecrets: ['login'] },
-  mcpServers: { everything: { command: 'mcp-server-everything', env: { KEY: '${KEY}' } } },
-  notebridge: { telemetry: { metrics: true }, limits: { maxBodyBytes: 16_777_216 } },
-  env: [{ name: 'KEY', valueFrom: { secretKeyRef: { name: 'keys', key: 'key' } } }],
-  cluster: {
-    urls: ['tls://nats-0.nats:4222', 'tls://nats-1.nats:4222'],
-    name: 'team_1',
-    key: { secret: 'cluster', key: 'shared' },
-    credentials: { secret: 'nats', key: 'hub.creds' },
-    tls: { secret: 'nats-tls', clientCertificate: true },
-    replicas: 5,
-    audit: { maxDays: 7, maxBytes: 20_000_000_000 },
-  },
-  ownerToken: { secret: 'owner' },
-  allowHosts: ['tools.example'],
-  allowOrigins: ['https://app.example'],
-  service: { type: 'LoadBalancer', port: 80, annotations: { 'example.com/a': 'b' } },
-  ingress: { enabled: true, className: 'nginx', annotations: { 'example.com/c': 'd' }, hosts: ['hub.example'], tlsSecret: 'tls' },
-  podDisruptionBudget: { maxUnavailable: '25%' },
-  networkPolicy: { egress: [{ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ protocol: 'TCP', port: 443 }] }] },
-  drain: { leaveServiceSeconds: 10, seconds: 120 },
-  state: { persistent: true, size: '5Gi', storageClass: 'fast' },
-  volumes: [{ name: 'files', emptyDir: {} }],
-  volumeMounts: [{ name: 'files', mountPath: '/srv/files' }],
-  nodeSelector: { a: 'b' },
-  tolerations: [{ key: 'tools', operator: 'Exists' }],
-  affinity: { podAntiAffinity: {} },
-  podAnnotations: { 'example.com/e': 'f' },
-  podLabels: { team: 'tools' },
-  priorityClassName: 'high',
-};
-const scaled = {
-  cluster: { ...three.cluster, audit: { enabled: false } },
-  scaledByOthers: true,
-  networkPolicy: { enabled: false },
-  podDisruptionBudget: { enabled: false },
-};
-const valueSets: [string, JsonObject][] = [
-  ['one hub alone', alone],
-  ['three hubs', three],
-  ['hubs that something else scales', scaled],
-  ['everything set', everything],
-];
 
 let folder: string;
 const rendered = async (values: JsonObject): Promise<JsonObject[]> => documentsOf(await renderChart(folder, values));
@@ -79,7 +32,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
 
   it.each(valueSets)(
     'a chart with %s passes the lint of Helm and keeps to the API of Kubernetes',
-    { tags: ['P-544'] },
+    { tags: ['P-544', 'P-916'] },
     async (_name, values) => {
       const file = await renderChart(folder, values);
       const linted = await runHelm(
@@ -93,7 +46,13 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
         join(folder, 'values.yaml'),
       );
       expect(linted, linted.stdout + linted.stderr).toMatchObject({ code: 0 });
-      expect(await validate('kubernetes-validate', '--strict', file)).toMatchObject({ code: 0 });
+      // Resources of the Prometheus Operator are no part of Kubernetes, and have a test of their own.
+      const ofKubernetes = readFileSync(file, 'utf8')
+        .split(/^---$/m)
+        .filter((text) => !text.includes('\napiVersion: monitoring.coreos.com/v1\n'));
+      writeFileSync(file, ofKubernetes.join('---'));
+      const validated = await validate('kubernetes-validate', '--strict', file);
+      expect(validated, validated.output).toMatchObject({ code: 0 });
       writeFileSync(file, readFileSync(file, 'utf8').replace('volumeMounts:', 'volumeMonts:'));
       expect(await validate('kubernetes-validate', '--strict', file)).not.toMatchObject({ code: 0 });
     },
@@ -140,6 +99,23 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
       { cluster: { ...three.cluster, replicas: 6 } },
       "'/cluster/replicas': maximum: got 6, want 5",
     ],
+    [
+      'a Service that brings out what is for the owner',
+      { ...three, service: { type: 'LoadBalancer' } },
+      "at '/service': additional properties 'type'",
+    ],
+    [
+      "a path of the owner's in the Ingress",
+      { ...three, ingress: { paths: ['/console'] } },
+      "'/ingress/paths/0': value must be one of '/mcp'",
+    ],
+    ['a rule that lets servers call anything', { ...three, networkPolicy: { egress: [{ ports: [] }] } }, "missing property 'to'"],
+    ['a part that is taken away', { ...three, drain: null }, "missing property 'drain'"],
+    [
+      'a PodMonitor without a token',
+      { ...three, metrics: { enabled: true, podMonitor: { enabled: true } } },
+      'metrics.podMonitor: there is nothing to scrape, or no token',
+    ],
     ['an audit that is a word', { cluster: { ...three.cluster, audit: 'off' } }, "'/cluster/audit': got string, want object"],
     ['a policy in words', { image: { pullPolicy: 'Sometimes' } }, "'/image/pullPolicy': value must be one of"],
   ])('refuses %s, and says where', { tags: ['P-545'] }, async (_name, values, said) => {
@@ -175,6 +151,56 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     expect(await egressOf(everything)).toMatchObject([names, nats, hubs, { to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] }]);
   });
 
+  it('has Prometheus find each pod, with the token of the mounted Secret, and the alerts under their own addresses', {
+    tags: ['P-911', 'P-912', 'P-913'],
+  }, async () => {
+    const documents = await rendered(everything);
+    const [spec] = podsOf(documents);
+    expect(spec?.volumes).toContainEqual({ name: 'scrape-tokens', secret: { secretName: 'scrape', defaultMode: 0o440 } });
+    const [hub] = spec?.containers ?? [];
+    expect(hub?.volumeMounts).toContainEqual({ name: 'scrape-tokens', mountPath: '/etc/notebridge-scrape', readOnly: true });
+    const { template } = specOf(documents, 'StatefulSet') as { template: { metadata: { labels: JsonObject } } };
+    expect(ofKind(documents, 'PodMonitor')).toMatchObject([
+      {
+        metadata: { labels: { release: 'prometheus' } },
+        spec: {
+          jobLabel: 'app.kubernetes.io/name',
+          podMetricsEndpoints: [
+            {
+              port: 'http',
+              path: '/metrics',
+              interval: '15s',
+              authorization: { type: 'Bearer', credentials: { name: 'scrape', key: 'prometheus' } },
+            },
+          ],
+        },
+      },
+    ]);
+    const { selector } = specOf(documents, 'PodMonitor') as { selector: { matchLabels: JsonObject } };
+    expect(template.metadata.labels).toMatchObject({ ...selector.matchLabels, 'app.kubernetes.io/name': 'notebridge' });
+    const { groups } = specOf(documents, 'PrometheusRule') as unknown as {
+      groups: [{ rules: { alert: string; annotations: JsonObject }[] }];
+    };
+    for (const { alert, annotations } of groups[0].rules) expect(annotations.runbook_url).toBe(`https://wiki.example/alerts/${alert}.md`);
+    expect(groups[0].rules.length).toBeGreaterThan(12);
+    const [dashboard] = ofKind(documents, 'ConfigMap').filter(
+      ({ metadata }) => (metadata as JsonObject).name === 'hubs-notebridge-dashboard',
+    );
+    expect(JSON.parse(String((dashboard?.data as JsonObject | undefined)?.['notebridge.json']))).toMatchObject({ uid: 'notebridge' });
+    expect((await rendered(three)).map(({ kind }) => kind)).not.toContain('PodMonitor');
+  });
+
+  it('has the Ingress publish the paths of agents and code alone', { tags: ['P-915'] }, async () => {
+    const documents = await rendered(everything);
+    const { rules } = specOf(documents, 'Ingress') as unknown as {
+      rules: { host: string; http: { paths: { path: string; pathType: string }[] } }[];
+    };
+    expect(rules.map(({ host, http }) => [host, http.paths.map(({ path, pathType }) => `${pathType} ${path}`)])).toEqual([
+      ['hub.example', ['Prefix /mcp', 'Prefix /api/v1/mcp/proxy', 'Prefix /.well-known/oauth-protected-resource']],
+    ]);
+    expect(ofKind(documents, 'Service')).toMatchObject([{ spec: { type: 'ClusterIP' } }, { spec: { clusterIP: 'None' } }]);
+  });
+
   it('has the Kubernetes cluster wait for as long as a hub may take to drain', async () => {
     const [spec] = podsOf(await rendered(everything));
     expect(spec).toMatchObject({
@@ -184,7 +210,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
   });
 
   it.each(valueSets)('a chart with %s writes a config that a hub takes', async (_name, values) => {
-    const [map] = ofKind(await rendered(values), 'ConfigMap');
+    const [map] = ofKind(await rendered(values), 'ConfigMap').filter(({ data }) => 'mcp.json' in (data as JsonObject));
     const { 'mcp.json': text = '' } = (map?.data ?? {}) as Record<string, string>;
     const written = JSON.parse(text) as { notebridge: { cluster?: JsonObject } };
     if ('cluster' in values)
@@ -197,21 +223,28 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
       writeFileSync(join(folder, 'etc/notebridge-cluster', name), 'x'.repeat(64), { mode: 0o440 });
     const { cluster } = await loadConfig({ file, env: { KEY: 'k', HUB_NAME: 'hubs-notebridge-0' } });
     if (cluster !== undefined) {
-      expect(cluster.drainMs).toBe('drain' in values ? 120_000 : 20_000);
-      expect(cluster.replicas).toBe(values === everything ? 5 : undefined);
-      const audit = values === everything ? { maxDays: 7, maxBytes: 20_000_000_000 } : defaultClusterAudit;
+      const given = values as { drain?: { seconds: number }; cluster: { replicas?: number; audit?: { enabled?: boolean } } };
+      const { audit = defaultClusterAudit, replicas } = given.cluster;
+      expect(cluster.drainMs).toBe((given.drain?.seconds ?? 20) * 1000);
+      expect(cluster.replicas).toBe(replicas || undefined);
       expect(cluster.audit).toEqual(values === scaled ? false : audit);
     }
     expect(cluster?.hubName).toBe('cluster' in values ? 'hubs-notebridge-0' : undefined);
   });
 
-  it('starts a hub that answers the probes under the name that they ask for', { tags: ['P-547'] }, async () => {
+  it('starts a hub that answers the probes under the name that they ask for, and scrapes at its own address', {
+    tags: ['P-547', 'P-911'],
+  }, async () => {
     const [spec] = podsOf(await rendered(alone));
     const [hub] = (spec?.containers ?? []) as (Container & Record<'readinessProbe' | 'livenessProbe' | 'startupProbe', Probe>)[];
     const { home, env } = createHome();
     mkdirSync(join(home, 'etc/notebridge'), { recursive: true });
     writeFileSync(join(home, 'etc/notebridge/mcp.json'), JSON.stringify({ mcpServers: { everything: installedServer('everything') } }));
-    const words = (hub?.args ?? []).map((word) => word.replace(/^\/etc\//, `${home}/etc/`));
+    // As the kubelet does.
+    const names: Record<string, string> = { POD_IP: '10.0.0.6', HUB_NAME: 'hubs-notebridge-0' };
+    const words = (hub?.args ?? []).map((word) =>
+      word.replace(/^\/etc\//, `${home}/etc/`).replaceAll(/\$\((\w+)\)/g, (_, name: string) => names[name] ?? ''),
+    );
     const program = new Program({ args: [...words, '--port', '0'], env });
     try {
       await program.until(() => program.stderr.includes('"msg":"Serving."'));
@@ -221,6 +254,10 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
         await expect.poll(() => statusOf(`${url}${probe?.httpGet.path}`, host)).toBe(200);
         expect(await statusOf(`${url}${probe?.httpGet.path}`, '10.0.0.7:8765')).toBe(403);
       }
+      const { port } = new URL(url);
+      for (const own of ['10.0.0.6', 'hubs-notebridge-0.hubs-notebridge-hubs.tools.svc.cluster.local', 'hubs-notebridge-hubs.tools.svc'])
+        expect(await statusOf(`${url}/healthz`, `${own}:${port}`), own).toBe(200);
+      expect(await statusOf(`${url}/healthz`, `hubs-notebridge-1.hubs-notebridge-hubs.tools.svc:${port}`)).toBe(403);
     } finally {
       program.child.kill('SIGTERM');
       await program.close();

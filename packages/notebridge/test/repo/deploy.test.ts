@@ -1,6 +1,9 @@
 // @module-tag deep
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -72,6 +75,40 @@ describe('deploy/', { timeout: 180_000 }, () => {
     expect(commands.map(([first]) => first).sort()).toEqual(['grant', 'grant', 'serve', 'serve', 'serve', 'serve']);
     for (const command of commands) await runs(command);
   });
+});
+
+it('front.py passes on what comes to its port, both ways, and the end of each direction', {
+  timeout: 60_000,
+  tags: ['P-918'],
+}, async () => {
+  const jupyter = createServer({ allowHalfOpen: true }, (socket) => {
+    let asked = '';
+    socket.on('data', (piece) => {
+      asked += piece;
+    });
+    // Answers once the other side has said all.
+    socket.on('end', () => socket.end(`heard ${asked.length}: ${'x'.repeat(200_000)}`));
+  });
+  await new Promise<void>((resolve) => jupyter.listen(0, '127.0.0.1', resolve));
+  const { port } = jupyter.address() as AddressInfo;
+  const front = spawn(await prepareValidators(), [join(deployFolder, 'front.py'), '0', `127.0.0.1:${port}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(front, 'exit');
+  try {
+    const [said] = (await once(front.stderr.setEncoding('utf8'), 'data')) as [string];
+    const dial = connect({ host: '127.0.0.1', port: Number(/port (\d+)/.exec(said)?.[1]), allowHalfOpen: true });
+    dial.end('q'.repeat(300_000));
+    let answer = '';
+    for await (const piece of dial.setEncoding('utf8')) answer += piece;
+    expect(answer).toBe(`heard 300000: ${'x'.repeat(200_000)}`);
+    front.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    front.kill('SIGKILL');
+    await ended;
+    jupyter.close();
+  }
 });
 
 /** Starts it with the folders of the container put elsewhere, and any free port; it must come up. */

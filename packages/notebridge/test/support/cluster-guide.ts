@@ -81,17 +81,21 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
           expect(values).toMatch(new RegExp(`^ {2,4}key: ${key}$`, 'm'));
       }
     },
-    async 'cluster-values'(code) {
-      const written = join(folder, 'my-values.yaml');
-      writeFileSync(written, code);
-      const [values = {}] = await documentsOf(written);
-      if (helm.program === undefined)
-        return void process.stderr.write(`tests: the values of the guide are not rendered, since ${helm.why}\n`);
-      mkdirSync(join(folder, 'chart'), { recursive: true });
-      const documents = await documentsOf(await renderChart(join(folder, 'chart'), values));
-      expect(documents.map(({ kind }) => kind)).toContain('StatefulSet');
-    },
+    'cluster-values': (code) => render(folder, { code, kinds: ['StatefulSet'] }),
+    /** In docs/operating.md: put to the values of a cluster, or of a hub alone. */
+    'metrics-values': (code) => render(folder, { code: `hubs: 1\n${code}`, kinds: ['StatefulSet', 'PodMonitor', 'PrometheusRule'] }),
   };
+}
+
+/** Has the chart rendered with the values of a guide; these kinds must be in what comes. */
+async function render(folder: string, { code, kinds }: { code: string; kinds: readonly string[] }): Promise<void> {
+  const written = join(folder, 'my-values.yaml');
+  writeFileSync(written, code);
+  const [values = {}] = await documentsOf(written);
+  if (helm.program === undefined) return void process.stderr.write(`tests: the values of the guide are not rendered, since ${helm.why}\n`);
+  mkdirSync(join(folder, 'chart'), { recursive: true });
+  const documents = await documentsOf(await renderChart(join(folder, 'chart'), values));
+  expect(documents.map(({ kind }) => kind)).toEqual(expect.arrayContaining([...kinds]));
 }
 
 /** Runs a script as a session of its own, ends all that it left running, and answers with what it printed. */

@@ -6,6 +6,8 @@ import { parseAllDocuments } from 'yaml';
 
 export const deployFolder = fileURLToPath(new URL('../../../../deploy', import.meta.url));
 
+export const monitoringFolder = join(deployFolder, 'chart/monitoring');
+
 export interface Container {
   name: string;
   image: string;

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ClusterSettings } from '../../core/cluster-settings.js';
 import { BridgeError } from '../../core/errors.js';
+import { whoElseMayTouch } from '../../processes/mounted-secret.js';
 import { createPrivateFile, ensurePrivateDir, readPrivateFile } from '../../state/private-file.js';
 import { quote } from '../../util/quote.js';
 
@@ -58,14 +59,8 @@ function ownKey({ stateDir, logger, uid = process.getuid?.() }: ReadClusterKeyOp
 function readMounted(file: string): string {
   const doing = `Cannot use the file "${file}" of "notebridge.cluster.key"`;
   try {
-    const { mode } = statSync(file);
-    if (process.platform !== 'win32' && (mode & 0o027) !== 0) {
-      const is = (mode & 0o777).toString(8).padStart(3, '0');
-      throw new BridgeError(
-        'bad_config',
-        `${doing}: others can read it, or the group can write it (mode ${is}). Run: chmod 600 ${quote(file)}`,
-      );
-    }
+    const others = whoElseMayTouch(file);
+    if (others !== undefined) throw new BridgeError('bad_config', `${doing}: ${others}. Run: chmod 600 ${quote(file)}`);
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (error instanceof BridgeError) throw error;

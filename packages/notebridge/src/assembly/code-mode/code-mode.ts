@@ -8,6 +8,7 @@ import { RunningCode } from '../../code-mode/execution/running-code.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
+import type { KernelStartObserver } from '../../core/kernel-starts.js';
 import type { Tool } from '../../core/mcp.js';
 import type { SavedSkills } from '../../core/saved-skills.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
@@ -31,6 +32,8 @@ export interface CodeModeOptions {
   /** Callers come over HTTP, too: the owner is not alone. */
   isShared: boolean;
   sandbox: SandboxMode | undefined;
+  /** Undefined: nobody counts them. */
+  kernelStarts: KernelStartObserver | undefined;
 }
 
 /** The three tools of code mode, joined with what they work on. */
@@ -40,7 +43,8 @@ export interface OpenCodeMode {
   close(): Promise<void>;
 }
 
-export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook, isShared, sandbox }: CodeModeOptions): OpenCodeMode {
+export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
+  const { settings, hub, servers, guard, tools, hasNotebook, isShared, sandbox, kernelStarts } = options;
   const { logger, config } = settings;
   const { mayList, delegate } = guard;
   const door = createKernelDoor({
@@ -53,7 +57,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const running = new RunningCode();
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
-    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
+    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared, kernelStarts },
     createKernel: createKernels({ sandbox, config, logger, stateDir: settings.stateDir }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,

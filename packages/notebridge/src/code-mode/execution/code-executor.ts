@@ -1,6 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
+import type { KernelStartObserver } from '../../core/kernel-starts.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
 import { toCodeResult } from './answer.js';
@@ -27,6 +28,8 @@ export type RunInNotebook = (request: {
 
 export interface CodeExecutorOptions extends CodeRunnerOptions {
   createKernel: CreateCodeKernel;
+  /** Counts those that it starts. Left out: nobody does. */
+  kernelStarts?: KernelStartObserver | undefined;
   /** Several principals may come: none of them takes all Pythons. */
   isShared: boolean;
   /** The functions that code of this principal may import. */
@@ -55,9 +58,9 @@ export class CodeExecutor {
   readonly #executions = new Executions();
 
   constructor(options: CodeExecutorOptions) {
-    const { limits, createKernel: create, isShared } = options;
+    const { limits, createKernel: create, kernelStarts: starts, isShared } = options;
     this.#options = options;
-    this.#pool = new KernelPool({ create, most: limits.kernels, isShared, makeRoom: (holder) => this.#sessions.endIdlest(holder) });
+    this.#pool = new KernelPool({ create, starts, most: limits.kernels, isShared, makeRoom: (holder) => this.#sessions.endIdlest(holder) });
     this.#sessions = new CodeSessions({ pool: this.#pool, idleMs: limits.idleMinutes * 60_000 });
   }
 

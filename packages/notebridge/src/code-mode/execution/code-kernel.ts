@@ -1,4 +1,5 @@
 import type { ExecuteOptions, Execution, Kernel, Written, WrittenBounds } from '@notebridge/notebook/host';
+import type { KernelStartObserver } from '../../core/kernel-starts.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { KernelCalls, type ToolPackages } from './kernel-calls.js';
 import type { NestedCalls } from './nested-calls.js';
@@ -15,6 +16,7 @@ export class CodeKernel {
   readonly #calls = new KernelCalls();
   readonly #principals = new Map<string, Principal>();
   readonly #create: CreateCodeKernel;
+  readonly #starts: KernelStartObserver | undefined;
   #creating: Promise<Kernel> | undefined;
   #started: Promise<Kernel> | undefined;
   #state: () => Kernel['state'] = () => 'starting';
@@ -26,8 +28,9 @@ export class CodeKernel {
   /** It has said what protects the machine from its code. */
   hasToldLayers = false;
 
-  constructor(create: CreateCodeKernel) {
+  constructor(create: CreateCodeKernel, starts?: KernelStartObserver) {
     this.#create = create;
+    this.#starts = starts;
   }
 
   /** True once nothing can run in it any more. */
@@ -95,15 +98,19 @@ export class CodeKernel {
   }
 
   async #open(): Promise<Kernel> {
+    const startedAt = performance.now();
     try {
       this.#creating = this.#create(this.#calls);
       const kernel = await this.#creating;
       if (this.#isClosed) throw new Error('The Python was closed before it had started.');
       this.#state = () => kernel.state;
       await kernel.start();
+      this.#starts?.kernelStarted('ok', performance.now() - startedAt);
       return kernel;
     } catch (error) {
       this.#state = () => 'dead';
+      // One that was not wanted any more has not failed.
+      if (!this.#isClosed) this.#starts?.kernelStarted('failed', performance.now() - startedAt);
       throw error;
     }
   }

@@ -1,8 +1,11 @@
 import { BridgeError } from '../../core/errors.js';
+import type { KernelStartObserver } from '../../core/kernel-starts.js';
 import { CodeKernel, type CreateCodeKernel } from './code-kernel.js';
 
 export interface KernelPoolOptions {
   create: CreateCodeKernel;
+  /** Left out: nobody counts them. */
+  starts?: KernelStartObserver | undefined;
   /** Interpreters at once, those kept ready included. */
   most: number;
   /** Several principals use it: what one of them does keeps the others out of none. */
@@ -92,7 +95,7 @@ export class KernelPool {
   }
 
   #add(): CodeKernel {
-    const kernel = new CodeKernel(this.#options.create);
+    const kernel = new CodeKernel(this.#options.create, this.#options.starts);
     this.#all.add(kernel);
     return kernel;
   }

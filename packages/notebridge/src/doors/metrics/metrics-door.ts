@@ -1,4 +1,4 @@
-import { principalKey } from '../../core/principal.js';
+import { type Principal, principalKey } from '../../core/principal.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import { sendBody } from '../http/raw-answer.js';
@@ -14,18 +14,23 @@ export interface ScrapedMetrics {
 export interface MetricsDoorOptions {
   /** Undefined: the config has them off. */
   metrics: ScrapedMetrics | undefined;
+  /** Tells the callers that may read these and nothing else. Left out: none may. */
+  scrapers?: { has(authorization: string | undefined): boolean } | undefined;
   /** The owner, or the holder of a grant that only watches. */
   authenticate: Authenticate;
   /** How much of the hub's time those may use who only watch. */
   share: TimeShare;
 }
 
+/** The holder of a mounted token: no grant is behind it. */
+const scraper: Principal = { kind: 'grant', grantId: 'scraper' };
 /** Where Prometheus, and what reads as it does, looks for them. */
 const metricsPath = '/metrics';
 
 /** Adds what monitoring systems read. Call it before `listenHttp`. */
-export function createMetricsDoor(app: HttpApp, { metrics, authenticate, share }: MetricsDoorOptions): void {
-  const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
+export function createMetricsDoor(app: HttpApp, { metrics, scrapers, authenticate, share }: MetricsDoorOptions): void {
+  const admit: Authenticate = (authorization) => (scrapers?.has(authorization) === true ? scraper : authenticate(authorization));
+  const authenticator = new Authenticator(admit, { onRefused: app.refused });
   app.addRoute({
     methods: ['GET', 'HEAD'],
     path: metricsPath,
