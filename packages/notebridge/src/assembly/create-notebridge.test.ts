@@ -14,7 +14,7 @@ it('createNotebridge refuses a code mode with the tools of another program', asy
   });
 });
 
-it("the config of the user's commands is not read for a program, unless it names it", { tags: ['P-922'] }, async () => {
+it("the config of the user's commands is not read for a program, unless it names it", { tags: ['P-727'] }, async () => {
   const home = mkdtempSync(join(tmpdir(), 'notebridge-library-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const file = join(home, '.config', 'notebridge', 'mcp.json');

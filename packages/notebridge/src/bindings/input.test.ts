@@ -21,7 +21,7 @@ describe('gatherInput', () => {
     expect([input.skills, input.hubUrl, warnings]).toEqual([true, options.hubUrl, []]);
   });
 
-  it('waits for a server that hangs once, from its start, and then for nobody', { tags: ['P-925'] }, async () => {
+  it('waits for a server that hangs once, from its start, and then for nobody', { tags: ['P-730'] }, async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const hanging = (name: string, startedMsAgo: number): ToolServer => {

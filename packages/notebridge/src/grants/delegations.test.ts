@@ -93,7 +93,7 @@ describe('Delegations', () => {
   });
 
   it('name the grants behind them, also through code that calls for other code, and those that have ended', {
-    tags: ['P-924'],
+    tags: ['P-729'],
   }, async () => {
     const [first, second, third] = [await grant({}), await grant({}), await grant({})];
     const outer = delegate([first]);

@@ -225,11 +225,9 @@ function refuse(context: MiddlewareContext, error: unknown, { admission, audit, 
 
 /** How the audit names a grant, and those behind it. */
 function grantsOf({ principal }: Caller, admission: Admission): Pick<AuditEntry, 'label' | 'onBehalfOf'> {
-  if (principal?.kind !== 'grant') return noGrant;
+  if (principal?.kind !== 'grant') return { label: undefined };
   return { label: admission.labelOf(principal.grantId), onBehalfOf: admission.behind(principal.grantId) };
 }
-
-const noGrant = { label: undefined };
 
 function unknownMethod({ caller, method }: MiddlewareContext): BridgeError {
   const { principal } = caller;

@@ -1,4 +1,4 @@
-// @module-tag P-912
+// @module-tag P-718
 
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-it('are given once, to their principal, by the next start of the same name', { tags: ['P-902'] }, async () => {
+it('are given once, to their principal, by the next start of the same name', { tags: ['P-712'] }, async () => {
   const last = start();
   expect(await Promise.all([last.leave('k1', session), last.leave('k2', { ...session, principal: { kind: 'owner' } })])).toEqual([
     true,
@@ -42,7 +42,7 @@ it.each([
   ['a minute later', 60_000, true],
   ['after more than a minute', 60_001, false],
   ['where the clock was set back', -1, false],
-])('%s: %#', { tags: ['P-902'] }, async (_, laterMs, isThere) => {
+])('%s: %#', { tags: ['P-712'] }, async (_, laterMs, isThere) => {
   await start().leave('k', session);
   nowMs += laterMs;
   expect((await start().take('k', ofGrant('g1'))) !== undefined).toBe(isThere);

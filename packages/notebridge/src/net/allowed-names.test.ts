@@ -4,7 +4,7 @@ import { assertAllowedNames } from './allowed-names.js';
 
 it.each(['*', '*.example.org', 'https://hub.example.org', 'hub.example.org/', 'a b', '', 'hub:', '::1', 'größe.example'])(
   'refuses the host %j, which no caller can send',
-  { tags: ['P-921'] },
+  { tags: ['P-726'] },
   (name) =>
     expect(() => assertAllowedNames({ allowHosts: [name] })).toThrow(
       expect.objectContaining({ code: 'bad_usage', message: expect.stringContaining(`--allow-host ${JSON.stringify(name)}`) }),
@@ -13,7 +13,7 @@ it.each(['*', '*.example.org', 'https://hub.example.org', 'hub.example.org/', 'a
 
 it.each(['*', 'https://*.example.org', 'app.example.org', 'https://app.example.org/', 'https://a@b'])(
   'refuses the origin %j',
-  { tags: ['P-921'] },
+  { tags: ['P-726'] },
   (name) => expect(() => assertAllowedNames({ allowOrigins: [name] })).toThrow(expect.objectContaining({ code: 'bad_usage' })),
 );
 
@@ -31,6 +31,6 @@ it('takes what callers send', () => {
   assertAllowedNames({ allowHosts, allowOrigins: ['https://app.example.org', 'http://localhost:3000', 'vscode-webview://x', 'null'] });
 });
 
-it.each(['http', 'pages'])('a hub with such a name in `%s` is not made', { tags: ['P-921'] }, async (part) => {
+it.each(['http', 'pages'])('a hub with such a name in `%s` is not made', { tags: ['P-726'] }, async (part) => {
   await expect(createNotebridge({ env: {}, [part]: { allowHosts: ['*'] } })).rejects.toMatchObject({ code: 'bad_usage' });
 });

@@ -6,7 +6,7 @@ const readSeries = (text: string, series: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 };
 
-it('a hub counts budgets, starts of Pythons and its connection to NATS, from zero on', { tags: ['P-914'] }, async () => {
+it('a hub counts budgets, starts of Pythons and its connection to NATS, from zero on', { tags: ['P-720'] }, async () => {
   let isConnected = true;
   const metrics = new HubMetrics({
     servers: { all: () => [], get: () => undefined } as never,

@@ -5,7 +5,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 it('a server is late after its longest start so far, and after some time at least; tries that fail are one start', {
-  tags: ['P-905'],
+  tags: ['P-715'],
 }, () => {
   const clock = new StartClock({ lateStartMs: 10_000 });
   const after = (ms: number): boolean => {

@@ -190,7 +190,7 @@ sum(isinstance(one, str) for one in got)`;
   });
 
   it('has each of its calls in the audit, also those that were refused, and no secret in any', {
-    tags: ['P-447', 'P-924'],
+    tags: ['P-447', 'P-729'],
     timeout: slow,
   }, async () => {
     await agent.execute({ code: `${raw}\nawait raw("calls", "count")` });

@@ -28,7 +28,7 @@ function auditOf(hub: ServedHub): JsonObject[] {
 }
 
 it('what was saved while a hub ran is there in a fresh home: its owner, grants with their calls, and the audit', {
-  tags: ['P-928'],
+  tags: ['P-733'],
 }, async () => {
   const place = mkdtempSync(join(tmpdir(), 'notebridge-backup-'));
   onTestFinished(() => rmSync(place, { recursive: true, force: true }));
@@ -76,7 +76,7 @@ it("the owner's token is another one once it was removed, and the old one opens 
 describe.skipIf(natsProgram === undefined)(`JetStream${whyNoNats}`, () => {
   it('that is put back from a copy has the grants of the cluster, their calls, and the audit of all hubs', {
     timeout: 240_000,
-    tags: ['deep', 'P-928'],
+    tags: ['deep', 'P-733'],
   }, async () => {
     const place = mkdtempSync(join(tmpdir(), 'notebridge-backup-'));
     onTestFinished(() => rmSync(place, { recursive: true, force: true }));

@@ -26,7 +26,7 @@ it('functions take arguments by name or as a dict, refuse wrong ones before any 
   expect(await Promise.all(ran)).toEqual(['', '', '']);
 });
 
-it('a name that a newer package has says how to have it', { tags: ['P-927'] }, async () => {
+it('a name that a newer package has says how to have it', { tags: ['P-732'] }, async () => {
   const [{ python } = expect.fail('No Python is here.')] = pythons;
   await checkThroughChange(python, 'newer_names_say_how_to_have_them', { shop: laterShopTools, later: [ping] });
 });

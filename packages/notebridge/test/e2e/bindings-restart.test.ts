@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('a call is made once by a hub that drains and is started again; one that was under way is not made again', {
-  tags: ['P-903'],
+  tags: ['P-713'],
 }, async () => {
   const hub = await ServedHub.start({ servers, args, notebridge: { drainMs: 300 } });
   onTestFinished(() => hub[Symbol.asyncDispose]());
@@ -54,7 +54,7 @@ it('a call is made once by a hub that drains and is started again; one that was 
   expect(begun.sort()).toEqual(['count 1', 'count 2', 'count 3', 'wait k']);
 });
 
-it('nobody waits for a hub that never answered', { tags: ['P-903'] }, async () => {
+it('nobody waits for a hub that never answered', { tags: ['P-713'] }, async () => {
   // Nothing listens there, and fetch does not refuse it as a bad port.
   bindings.configure({ url: 'http://127.0.0.1:2', token: 't' });
   await expect(bindings.callTool('calls', 'count', {}, { timeoutMs: 20_000 })).rejects.toMatchObject({ code: 'hub_unreachable' });

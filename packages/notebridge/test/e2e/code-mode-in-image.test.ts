@@ -29,7 +29,7 @@ describe("code mode in the hub's image, which has no program for a sandbox", { t
     return Number(new RegExp(`^notebridge_kernel_starts_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1]);
   };
 
-  it('runs nothing, says why and how it is allowed, and counts it', { tags: ['P-917', 'P-914'] }, async () => {
+  it('runs nothing, says why and how it is allowed, and counts it', { tags: ['P-723', 'P-720'] }, async () => {
     await using hub = await start(ofImage());
     const agent = toHttpCodeAgent(openModernAgent(hub, () => hub.ownerToken));
     const { code, texts } = await agent.execute({ code: 'print(6 * 7)' });
@@ -41,7 +41,7 @@ describe("code mode in the hub's image, which has no program for a sandbox", { t
     expect(await starts(hub, 'ok')).toBe(0);
   });
 
-  it('runs code where that is allowed, and says what is missing', { tags: ['deep', 'P-917', 'P-914'] }, async () => {
+  it('runs code where that is allowed, and says what is missing', { tags: ['deep', 'P-723', 'P-720'] }, async () => {
     await using hub = await start({ ...ofImage(), NOTEBRIDGE_SANDBOX: 'auto' });
     const agent = toHttpCodeAgent(openModernAgent(hub, () => hub.ownerToken));
     const { status, texts } = await agent.execute({ code: 'print(6 * 7)' });

@@ -1,4 +1,4 @@
-// @module-tag P-926
+// @module-tag P-731
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

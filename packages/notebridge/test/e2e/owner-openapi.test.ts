@@ -59,7 +59,7 @@ describe('the description of the owner’s API', () => {
       }
   });
 
-  it('says of each number of a query which ones it may be, and means it', { tags: ['P-923'] }, async () => {
+  it('says of each number of a query which ones it may be, and means it', { tags: ['P-728'] }, async () => {
     const tried: string[] = [];
     for (const [path, { get }] of Object.entries(document.paths))
       for (const { name, schema } of (get?.parameters ?? []) as { name: string; schema: JsonObject }[]) {
@@ -79,7 +79,7 @@ describe('the description of the owner’s API', () => {
 
   it('makes a client in TypeScript that compiles without exceptions, and works', {
     timeout: 120_000,
-    tags: ['deep', 'P-923'],
+    tags: ['deep', 'P-728'],
   }, async () => {
     const { default: openapiTS, astToString } = await import('openapi-typescript');
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-client-'));

@@ -37,7 +37,7 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
     expect(await runToEnd(promtool, ['check', 'rules', broken])).not.toMatchObject({ code: 0 });
   });
 
-  it('each alert fires once in its test and points to its page, and a change of it is noticed', { tags: ['P-913'] }, async () => {
+  it('each alert fires once in its test and points to its page, and a change of it is noticed', { tags: ['P-719'] }, async () => {
     const tests = 'notebridge-alerts.test.yml';
     const good = await runToEnd(promtool, ['test', 'rules', join(monitoring, tests)]);
     expect(good, good.output).toMatchObject({ code: 0 });
@@ -68,7 +68,7 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
   describe.skipIf(natsProgram === undefined)(`beside a cluster${whyNoNats}`, () => {
     it('scrapes each hub with a token that rotates, and fires when a token ends, a server or a hub is killed, or NATS is', {
       timeout: 600_000,
-      tags: ['P-912'],
+      tags: ['P-718'],
     }, async () => {
       const works = join(folder, 'works');
       writeFileSync(works, '');

@@ -26,7 +26,7 @@ describe('a hub that drains', () => {
     await hub.logged('may still end');
   };
 
-  it('takes the answer of a legacy agent to what its call asks, and begins nothing new in that session', { tags: ['P-901'] }, async () => {
+  it('takes the answer of a legacy agent to what its call asks, and begins nothing new in that session', { tags: ['P-711'] }, async () => {
     const hub = await askingHub();
     const refused: unknown[] = [];
     const agent = await openAtHub(hub, {
@@ -43,7 +43,7 @@ describe('a hub that drains', () => {
     expect(await hub.ended).toBe(0);
   });
 
-  it('waits for the answer of a modern agent to what its call asks', { tags: ['P-901'] }, async () => {
+  it('waits for the answer of a modern agent to what its call asks', { tags: ['P-711'] }, async () => {
     const hub = await askingHub();
     const send = openModernAgent(hub, () => hub.ownerToken);
     const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
@@ -61,7 +61,7 @@ describe('a hub that drains', () => {
 });
 
 describe('a hub that is started again at once', () => {
-  it('goes on with the sessions of agents: of whom they are, and for nobody else', { tags: ['P-902'] }, async () => {
+  it('goes on with the sessions of agents: of whom they are, and for nobody else', { tags: ['P-712'] }, async () => {
     const hub = await ServedHub.start({ servers: { calls }, args });
     onTestFinished(() => hub[Symbol.asyncDispose]());
     const { token } = await hub.grant('--allow', 'calls:*', '--door', 'agent');
@@ -96,7 +96,7 @@ describe('a hub that is started again at once', () => {
     await client.close();
   });
 
-  it('begins anew for an agent whose grant was revoked', { tags: ['P-902', 'deep'] }, async () => {
+  it('begins anew for an agent whose grant was revoked', { tags: ['P-712', 'deep'] }, async () => {
     const hub = await ServedHub.start({ args });
     onTestFinished(() => hub[Symbol.asyncDispose]());
     const { token, id } = await hub.grant('--allow', 'calls:*', '--door', 'agent');

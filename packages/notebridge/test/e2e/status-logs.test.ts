@@ -42,7 +42,7 @@ describe('the hub on one screen, and its log', () => {
     });
   });
 
-  it('status and the console are told of a server that has been starting for longer than usual', { tags: ['P-905'] }, async () => {
+  it('status and the console are told of a server that has been starting for longer than usual', { tags: ['P-715'] }, async () => {
     const slow = await ServedHub.start({
       servers: { slow: { command: process.execPath, args: [fixtureServer('hangs.mjs')] } },
       args: ['--notebook', 'none'],

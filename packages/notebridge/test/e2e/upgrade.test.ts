@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-929
+// @module-tag P-734
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// @module-tag P-913
+// @module-tag P-719
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

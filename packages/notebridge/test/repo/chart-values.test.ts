@@ -1,4 +1,4 @@
-// @module-tag P-916
+// @module-tag P-722
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

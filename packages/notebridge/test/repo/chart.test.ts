@@ -32,7 +32,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
 
   it.each(valueSets)(
     'a chart with %s passes the lint of Helm and keeps to the API of Kubernetes',
-    { tags: ['P-544', 'P-916'] },
+    { tags: ['P-544', 'P-722'] },
     async (_name, values) => {
       const file = await renderChart(folder, values);
       const linted = await runHelm(
@@ -152,7 +152,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
   });
 
   it('has Prometheus find each pod, with the token of the mounted Secret, and the alerts under their own addresses', {
-    tags: ['P-911', 'P-912', 'P-913'],
+    tags: ['P-717', 'P-718', 'P-719'],
   }, async () => {
     const documents = await rendered(everything);
     const [spec] = podsOf(documents);
@@ -190,7 +190,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     expect((await rendered(three)).map(({ kind }) => kind)).not.toContain('PodMonitor');
   });
 
-  it('has the Ingress publish the paths of agents and code alone', { tags: ['P-915'] }, async () => {
+  it('has the Ingress publish the paths of agents and code alone', { tags: ['P-721'] }, async () => {
     const documents = await rendered(everything);
     const { rules } = specOf(documents, 'Ingress') as unknown as {
       rules: { host: string; http: { paths: { path: string; pathType: string }[] } }[];
@@ -233,7 +233,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
   });
 
   it('starts a hub that answers the probes under the name that they ask for, and scrapes at its own address', {
-    tags: ['P-547', 'P-911'],
+    tags: ['P-547', 'P-717'],
   }, async () => {
     const [spec] = podsOf(await rendered(alone));
     const [hub] = (spec?.containers ?? []) as (Container & Record<'readinessProbe' | 'livenessProbe' | 'startupProbe', Probe>)[];

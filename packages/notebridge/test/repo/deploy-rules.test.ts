@@ -20,7 +20,7 @@ interface Service {
 }
 
 describe('deploy/', () => {
-  it('publishes by the Ingress what is for agents and code, and nothing of the owner', { tags: ['P-915'] }, () => {
+  it('publishes by the Ingress what is for agents and code, and nothing of the owner', { tags: ['P-721'] }, () => {
     const { ingress } = yaml('chart/values.yaml') as { ingress: { paths: string[] } };
     const schema = JSON.parse(read('chart/values.schema.json')) as {
       properties: { ingress: { properties: { paths: { items: { enum: string[] } } } }; service: { properties: JsonObject } };
@@ -41,13 +41,13 @@ describe('deploy/', () => {
     expect(read('chart/templates/service.yaml').match(/^ {2}(type|clusterIP): .*$/gm)).toEqual(['  type: ClusterIP', '  clusterIP: None']);
   });
 
-  it("allows a pod's own address and its names below the headless Service", { tags: ['P-911'] }, () => {
+  it("allows a pod's own address and its names below the headless Service", { tags: ['P-717'] }, () => {
     expect(read('chart/templates/_helpers.tpl')).toContain('list $name (printf "%s-hubs" $name) (printf "$(HUB_NAME).%s-hubs" $name)');
     expect(read('chart/templates/_helpers.tpl')).toContain('list "$(POD_IP)"');
     expect(read('chart/templates/statefulset.yaml')).toMatch(/name: POD_IP\s+valueFrom:\s+fieldRef: \{ fieldPath: status\.podIP \}/);
   });
 
-  it('leaves code in the Jupyter of compose.yaml no way out, and bounds each container', { tags: ['P-918'] }, () => {
+  it('leaves code in the Jupyter of compose.yaml no way out, and bounds each container', { tags: ['P-724'] }, () => {
     const { services, networks } = yaml('compose.yaml') as {
       services: Record<string, Service>;
       networks: Record<string, JsonObject | null>;
@@ -70,7 +70,7 @@ describe('deploy/', () => {
       });
   });
 
-  it('builds each image on what a build argument says, and names its version in the chart', { tags: ['P-919'] }, () => {
+  it('builds each image on what a build argument says, and names its version in the chart', { tags: ['P-725'] }, () => {
     const files = readdirSync(deployFolder).filter((name) => name.endsWith('.Dockerfile'));
     expect(files.length).toBeGreaterThan(1);
     for (const file of files) {

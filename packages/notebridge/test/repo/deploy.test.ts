@@ -79,7 +79,7 @@ describe('deploy/', { timeout: 180_000 }, () => {
 
 it('front.py passes on what comes to its port, both ways, and the end of each direction', {
   timeout: 60_000,
-  tags: ['P-918'],
+  tags: ['P-724'],
 }, async () => {
   const jupyter = createServer({ allowHalfOpen: true }, (socket) => {
     let asked = '';

@@ -1,5 +1,5 @@
 // @module-tag deep
-// @module-tag P-906
+// @module-tag P-716
 
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

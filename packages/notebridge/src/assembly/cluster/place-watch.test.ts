@@ -46,7 +46,7 @@ async function openHub(id: string, key = clusterKey) {
   return { watch, http, others, bus, self, set, ready };
 }
 
-it('a hub that alone has lost its place is not ready; where all have lost theirs each is, and says so', { tags: ['P-904'] }, async () => {
+it('a hub that alone has lost its place is not ready; where all have lost theirs each is, and says so', { tags: ['P-714'] }, async () => {
   const [a, b] = [await openHub('a'), await openHub('b')];
   a.others.push(b.self());
   b.others.push(a.self());
@@ -77,7 +77,7 @@ it('a hub that alone has lost its place is not ready; where all have lost theirs
   expect(await a.ready()).toEqual([200, 'ok']);
 });
 
-it('nobody without the key of the cluster takes a hub out of service', { tags: ['P-904'] }, async () => {
+it('nobody without the key of the cluster takes a hub out of service', { tags: ['P-714'] }, async () => {
   const [a, b, otherCluster] = [await openHub('a'), await openHub('b'), await openHub('other', randomBytes(32))];
   let asked = 0;
   const stranger = createServer((_, response) => {
@@ -98,7 +98,7 @@ it('nobody without the key of the cluster takes a hub out of service', { tags: [
   expect(odd.status).toBe(400);
 });
 
-it('a hub that joins is waited for as its servers are; one that is refused is not ready', { tags: ['P-904'] }, async () => {
+it('a hub that joins is waited for as its servers are; one that is refused is not ready', { tags: ['P-714'] }, async () => {
   let nowMs = 0;
   const place = { place: 'joining' as 'joining' | 'refused', answer: () => ({ place: 'lost' as const, proof: '' }) };
   await using hub = await openToolProxy({ cluster: place, clock: () => nowMs, limits: { serversReadyMs: 5000 } });

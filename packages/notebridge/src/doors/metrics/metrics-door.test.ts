@@ -37,13 +37,13 @@ async function open(allowHosts: readonly string[] = []): Promise<(options: { tok
 }
 
 describe('/metrics', () => {
-  it('is open to mounted tokens also while no grant can be verified', { tags: ['P-912'] }, async () => {
+  it('is open to mounted tokens also while no grant can be verified', { tags: ['P-718'] }, async () => {
     const scrape = await open();
     expect(await scrape({ token: 'mounted' })).toBe(200);
     expect(await scrape({ token: 'another' })).toBe(503);
   });
 
-  it('is scraped at the address of a pod and at its name below the headless Service', { tags: ['P-911'] }, async () => {
+  it('is scraped at the address of a pod and at its name below the headless Service', { tags: ['P-717'] }, async () => {
     const name = 'hubs-notebridge-0.hubs-notebridge-hubs.tools.svc.cluster.local';
     const scrape = await open(['10.1.2.3', 'fd00:10:244::7', name]);
     const at = (host: string): Promise<number> => scrape({ token: 'mounted', host });
