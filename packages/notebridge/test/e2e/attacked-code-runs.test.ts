@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openAtHub } from '../support/asked-agent.js';
 import { toCodeAnswer, toHttpCodeAgent } from '../support/code-mode.js';
 import { raw } from '../support/code-scope-attacks.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { openLegacyAgent } from '../support/http-agent.js';
 import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
@@ -43,21 +44,27 @@ describe('an execution_id, attacked', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each([
+  const places: [where: string, more: JsonObject][] = [
     ['in its own session', {}],
     ['in a fresh Python', { kernel: 'fresh' }],
     ['in the notebook', { notebook: 'selected' }],
-  ])('runs once %s, also if it was cancelled in the middle', { tags: ['P-393'], timeout: slow }, async (where, more) => {
-    const name = where.replaceAll(' ', '-');
-    const args = { code: countAndWait(name), execution_id: name, ...more };
-    const { id } = start(args);
-    await has(`wait ${name}`);
-    program.notify('notifications/cancelled', { requestId: id });
-    await has(`cancelled ${name}`);
-    const again = await start(args).answer;
-    expect(JSON.stringify(again)).toMatch(/interrupted|answer_gone|cancelled/);
-    expect(times(`count ${name}`)).toBe(1);
-  });
+  ];
+  for (const { cells, tags } of coreAndDeep(places, (_, at) => at === 0))
+    it.each(cells)(
+      'runs once %s, also if it was cancelled in the middle',
+      { tags: [...tags, 'P-393'], timeout: slow },
+      async (where, more) => {
+        const name = where.replaceAll(' ', '-');
+        const args = { code: countAndWait(name), execution_id: name, ...more };
+        const { id } = start(args);
+        await has(`wait ${name}`);
+        program.notify('notifications/cancelled', { requestId: id });
+        await has(`cancelled ${name}`);
+        const again = await start(args).answer;
+        expect(JSON.stringify(again)).toMatch(/interrupted|answer_gone|cancelled/);
+        expect(times(`count ${name}`)).toBe(1);
+      },
+    );
 
   it('runs once for twenty that come together, and never for other code', { tags: ['deep', 'P-393'] }, async () => {
     const args = { code: 'from generated.mcp.calls import count\nawait count(n="together")', execution_id: 'together' };

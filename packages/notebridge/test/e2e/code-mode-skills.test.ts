@@ -69,7 +69,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(ran, textOf(ran)).toMatchObject({ status: 'ok', result: "('total', ['shop', 'money'], True, True, 33.0, 'adding\\n')" });
     });
 
-    it('skills whose tests fail, or that are no Python, are not saved, and say why', { tags: ['P-431'] }, async () => {
+    it('skills whose tests fail, or that are no Python, are not saved, and say why', { tags: ['deep', 'P-431'] }, async () => {
       for (const [more, said] of [
         [{ tests: 'assert await skill(prices=[1], tax=0) == 2' }, 'AssertionError'],
         [{ code: 'def broken(:', tests: undefined }, 'SyntaxError'],
@@ -83,7 +83,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(after.result).not.toContain('broken');
     });
 
-    it('replace one another only where that is asked for', { tags: ['P-434'] }, async () => {
+    it('replace one another only where that is asked for', { tags: ['deep', 'P-434'] }, async () => {
       const again = { ...untested, code: 'sum(prices)' };
       expect(textOf(await agent.execute({ code: saving(again) }))).toContain('Pass overwrite=True to replace it');
       const call = 'from generated.skills import run_skill\n(await run_skill("total", kwargs={"prices": [1], "tax": 1}))["result"]';

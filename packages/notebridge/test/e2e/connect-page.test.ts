@@ -49,7 +49,9 @@ describe('the page /connect', () => {
     return page;
   };
 
-  it('shows each state live, with its next step, in the words of the tool', { ...drivesBrowser, tags: ['P-319'] }, async ({ skip }) => {
+  it('shows each state live, with its next step, in the words of the tool', { ...drivesBrowser, tags: ['deep', 'P-319'] }, async ({
+    skip,
+  }) => {
     skip(browser === undefined, 'no Chromium on this machine');
     await using program = await Program.open({ env: { NOTEBRIDGE_NO_BROWSER: '' } });
     const { text, address, port } = await ask(program);

@@ -89,7 +89,7 @@ async function take(text: string): Promise<void> {
 describe('a recording that grows', () => {
   testGrowth(
     Object.entries(recordings).map(([name, make]): GrowingKind => [name, make, take]),
-    { coreHasOneIn: 24, tags: ['P-649'] },
+    { coreHasOneIn: 48, tags: ['P-649'] },
   );
 });
 

@@ -50,6 +50,7 @@ describe('alerts', () => {
       version: '0',
       cluster: { hubs: () => 1, isJoined: () => true, isConnected: () => true, served: () => 0, dropped: () => ({}) },
     });
+    metrics.addReadiness(() => true);
     const known = new Set(
       [...(await metrics.scrape()).matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
         type === 'histogram' ? [`${name}_bucket`] : [name],
