@@ -15,6 +15,14 @@ const refusals: JsonObject = {
 };
 /** What every route that needs a token may answer. */
 const guarded: JsonObject = { ...refusals, 401: ref('responses', 'Refused'), 429: ref('responses', 'ComeBack') };
+/** Where a body is read, and a hub that ends begins nothing. */
+const guardedPost: JsonObject = {
+  ...guarded,
+  413: ref('responses', 'Refused'),
+  415: ref('responses', 'Refused'),
+  422: ref('responses', 'WrongBody'),
+  503: ref('responses', 'ComeBack'),
+};
 
 /** The description of the tool proxy for programs and people: OpenAPI 3.1. */
 export function createOpenApi({ version, prefix }: { version: string; prefix: string }): JsonObject {
@@ -80,7 +88,7 @@ function callOperation(operationId: string, summary: string): JsonObject {
     ],
     requestBody: { required: true, content: json(ref('schemas', 'ToolCallRequest')) },
     responses: {
-      ...guarded,
+      ...guardedPost,
       200: {
         description: 'The answer.',
         headers: {
@@ -93,10 +101,6 @@ function callOperation(operationId: string, summary: string): JsonObject {
         },
       },
       404: ref('responses', 'Refused'),
-      413: ref('responses', 'Refused'),
-      415: ref('responses', 'Refused'),
-      422: ref('responses', 'WrongBody'),
-      503: ref('responses', 'ComeBack'),
     },
   };
 }
@@ -108,7 +112,7 @@ const searchOperation: JsonObject = {
   description:
     'As `search_tools` does for agents: `arguments` has `query`, and may have `server`, `limit` (at most 50), `offset`, `read_only` and `detail`. It costs a grant no call.',
   requestBody: { required: true, content: json(ref('schemas', 'ToolCallRequest')) },
-  responses: { ...guarded, 200: answer('What was found.', 'ToolCallResponse'), 422: ref('responses', 'WrongBody') },
+  responses: { ...guardedPost, 200: answer('What was found.', 'ToolCallResponse') },
 };
 
 const listOperation: JsonObject = {
