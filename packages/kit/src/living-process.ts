@@ -19,7 +19,7 @@ export function startOfProcess(pid: number): string | undefined {
   return statOf(pid)?.[19];
 }
 
-/** What the system says of a process, from its state on (proc_pid_stat(5), field 3); undefined where it says nothing. */
+/** The fields of proc_pid_stat(5) from the state on (field 3); undefined where the system says nothing. */
 function statOf(pid: number): string[] | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

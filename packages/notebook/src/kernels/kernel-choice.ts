@@ -8,7 +8,7 @@ export interface KernelAsks {
   readonly folder: string | null;
 }
 
-/** What a person answers to it. Of which kernel and folder, as the person has read it; left out: of whatever is asked about. */
+/** A person's answer to it, and the kernel and folder that the person has read; left out: whatever is asked about. */
 export interface KernelAnswer {
   readonly yes: boolean;
   readonly id?: string | undefined;

@@ -24,7 +24,7 @@ export interface Clash {
   readonly by: Actor;
 }
 
-/** What a person typed in a cell that is gone: it stays until it has another place, or the person lets it go. */
+/** Text that a person typed in a cell that is gone: it stays until it has another place, or the person lets it go. */
 export interface Orphan extends Pick<Draft, 'base' | 'text'> {
   readonly cellId: string;
   /** Undefined: it is not known who removed the cell. */

@@ -9,7 +9,7 @@ interface Kept {
 
 const prefix = 'notebridge-drafts:';
 
-/** Of this tab among those that leave something to the next window. */
+/** Names this tab among those that leave something to the next window. */
 const tab = Math.random().toString(36).slice(2);
 
 /**
@@ -58,7 +58,7 @@ export function bringBackDrafts(drafts: Drafts, store: Store): void {
   }
 }
 
-/** What begins with it is of this notebook and of no other: no path has a zero. */
+/** The beginning of the keys of this notebook and of no other: no path has a zero. */
 function keyOf({ path, life }: Store): string {
   return `${prefix}${path ?? life}\0`;
 }

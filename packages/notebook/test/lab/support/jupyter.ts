@@ -18,7 +18,7 @@ function sharingPython(): Promise<string> {
 }
 
 export interface LabOptions {
-  /** What runs it. Default: a Python with jupyter-collaboration. */
+  /** The Python that runs it. Default: one with jupyter-collaboration. */
   python?: () => Promise<string>;
   /** Begins and ends with a slash. Default `/`. */
   baseUrl?: string;
