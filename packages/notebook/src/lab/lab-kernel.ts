@@ -13,6 +13,7 @@ import { type KernelMessage, tellsOfCells } from './kernel-message.js';
 import { KernelRequests } from './kernel-requests.js';
 import { enterKernelSession, isBusy, type KernelSession, type KernelSpec, postToKernel, readKernelSession } from './kernel-sessions.js';
 import { answerTimeoutMs, endlessMs, meetTimeoutMs, reconnectDelaysMs, startTimeoutMs } from './kernel-waits.js';
+import { ObservedComms } from './observed-comms.js';
 import { pause } from './pause.js';
 import { RemoteExecution } from './remote-execution.js';
 import { RunningCell } from './running-cell.js';
@@ -32,6 +33,7 @@ export interface LabKernelOptions {
 
 /** The kernel of the notebook's own session on a Jupyter server: the one that runs the cells of people in JupyterLab, too. */
 export class LabKernel implements Kernel {
+  readonly comms = new ObservedComms();
   readonly #options: LabKernelOptions;
   readonly #states = new Listeners<KernelState>();
   /** The same for each socket to one kernel: what it sent while there was none comes with the next one. */
@@ -239,6 +241,7 @@ export class LabKernel implements Kernel {
 
   #take(message: KernelMessage): void {
     const { channel, type, parentId, content } = message;
+    this.comms.take(message);
     if (type === 'status' && tellsOfCells(message, this.#client.id)) this.#takeStatus(String(content.execution_state), parentId);
     if (type === 'shutdown_reply' && channel === 'iopub' && !this.#isRestarting) this.#takeEnd(content.restart === true);
     if (this.#requests.take(message)) return;
@@ -314,10 +317,7 @@ export class LabKernel implements Kernel {
   async #tryAgain(before: string | undefined): Promise<'done' | 'again'> {
     try {
       const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
-      if (!session) {
-        this.#giveUp(kernelEnds.shutDown());
-        return 'done';
-      }
+      if (!session) return this.#giveUp(kernelEnds.shutDown());
       if (session.kernelId !== before) this.#running.end((execution) => execution.fail(kernelEnds.exchanged()));
       await this.#attached();
       return 'done';

@@ -58,6 +58,24 @@ display(HTML("<b>bold</b>"))
   });
 });
 
+it('a bar of progress is told as it stands at the end, not as it was when it was shown', { timeout, tags: ['P-253'] }, async () => {
+  const agent = await agentAt('bar.ipynb');
+  // What tqdm.auto does by ipywidgets.
+  const code = `
+from comm import create_comm
+from IPython.display import display
+controls = {"_model_module": "@jupyter-widgets/controls", "_model_module_version": "2.0.0"}
+state = {**controls, "_model_name": "FloatProgressModel", "min": 0, "max": 20, "value": 0, "description": "Rows"}
+bar = create_comm(target_name="jupyter.widget", data={"state": state, "buffer_paths": []}, metadata={"version": "2.1.0"})
+view = {"model_id": bar.comm_id, "version_major": 2, "version_minor": 0}
+display({"application/vnd.jupyter.widget-view+json": view, "text/plain": "Rows:   0%"}, raw=True)
+for value in (10, 20): bar.send(data={"method": "update", "state": {"value": value}, "buffer_paths": []})`;
+  const { text } = await agent.call('run_code', { code });
+  expect(text).toContain('Rows: 20 of 20');
+  expect(text).not.toContain('0%');
+  expect((await agent.call('get_cells', { includeOutputs: true })).text).toContain('Rows: 20 of 20');
+});
+
 it('an interrupt of the agent ends its own cell', { timeout }, async () => {
   const agent = await agentAt('interrupt.ipynb');
   const running = await begin(agent);
