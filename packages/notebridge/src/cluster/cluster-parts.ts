@@ -127,8 +127,8 @@ export interface HubCalls {
    * `cancelled` or `timeout` as any call.
    */
   call(target: CallTarget, method: string, params: JsonObject, context: CallContext): Promise<JsonObject>;
-  /** Answers calls of resources below a prefix, from now on. Returns the function that ends it. */
-  serve(prefix: string, answer: (call: ServedCall) => Promise<JsonObject>): () => void;
+  /** Answers calls of resources below a prefix, from now on, and `whileDraining` until this hub has ended. Returns the function that ends it. */
+  serve(prefix: string, answer: (call: ServedCall) => Promise<JsonObject>, options?: { whileDraining?: boolean }): () => void;
 }
 
 export type WhyNotStarted = 'not_owner' | 'draining' | 'unreachable' | 'not_served';

@@ -31,7 +31,7 @@ export class ExchangedCalls implements HubCalls {
   readonly #options: ExchangedCallsOptions;
   readonly #exchanges: Exchanges;
   /** By the prefixes of the resources. */
-  readonly #answers = new Map<string, AnswerCall>();
+  readonly #answers = new Map<string, { answer: AnswerCall; whileDraining: boolean }>();
   #served = 0;
   #isDraining = false;
   #onIdle: (() => void)[] = [];
@@ -81,14 +81,15 @@ export class ExchangedCalls implements HubCalls {
     return made.outcome;
   }
 
-  serve(prefix: string, answer: AnswerCall): () => void {
-    this.#answers.set(prefix, answer);
+  serve(prefix: string, answer: AnswerCall, { whileDraining = false } = {}): () => void {
+    const served = { answer, whileDraining };
+    this.#answers.set(prefix, served);
     return () => {
-      if (this.#answers.get(prefix) === answer) this.#answers.delete(prefix);
+      if (this.#answers.get(prefix) === served) this.#answers.delete(prefix);
     };
   }
 
-  /** Takes no more calls of other hubs. Resolves when those that run have ended and their callers have the answers. */
+  /** Takes no more calls of other hubs, but those that are served while this one drains. Resolves when those that run have ended and their callers have the answers. */
   drain(): Promise<void> {
     this.#isDraining = true;
     return this.#served === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
@@ -100,10 +101,10 @@ export class ExchangedCalls implements HubCalls {
   }
 
   #admit({ resource, epoch }: CallHead): AnswerCall | WhyNotStarted {
-    const answer = this.#answerOf(resource);
-    if (answer === undefined) return 'not_served';
+    const served = this.#answerOf(resource);
+    if (served === undefined) return 'not_served';
     if (!this.#isOurs(resource, epoch)) return 'not_owner';
-    return this.#isDraining ? 'draining' : answer;
+    return this.#isDraining && !served.whileDraining ? 'draining' : served.answer;
   }
 
   #isOurs(resource: string, epoch: number): boolean {
@@ -114,7 +115,7 @@ export class ExchangedCalls implements HubCalls {
   }
 
   /** Of the longest prefix that fits. */
-  #answerOf(resource: string): AnswerCall | undefined {
+  #answerOf(resource: string): { answer: AnswerCall; whileDraining: boolean } | undefined {
     let longest = '';
     for (const prefix of this.#answers.keys()) if (resource.startsWith(prefix) && prefix.length >= longest.length) longest = prefix;
     return this.#answers.get(longest);

@@ -14,6 +14,10 @@ import type { ServedHub } from '../support/served-hub.js';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/servers/${name}`, import.meta.url));
 const accept = 'application/json, text/event-stream';
+const question = {
+  method: 'elicitation/create',
+  params: { message: 'Your name?', requestedSchema: { type: 'object', properties: {} } },
+};
 const answers = { 'question-1': { action: 'accept', content: { name: 'Ada' } } };
 
 describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, () => {
@@ -28,7 +32,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     writeFileSync(countFile, '');
     cluster = await HubCluster.start({
       names: ['a', 'b'],
-      cluster: { drainMs: 2000 },
+      cluster: { drainMs: 5000 },
       servers: () => ({
         calls: { command: process.execPath, args: [fixture('calls.mjs'), countFile] },
         asks: { command: process.execPath, args: [fixture('asks-legacy.mjs')], questions: 'serial' },
@@ -90,6 +94,36 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     const c = await cluster.add('c');
     await cluster.seen('c', []);
     expect((await post(c, gone, { id: 5, method: 'tools/list' })).status).toBe(404);
+  });
+
+  it('take the answer to what a call asks at a hub that ends from another one, too, and let the call end', {
+    tags: ['P-711'],
+  }, async () => {
+    const [a, b] = [cluster.hub('a'), cluster.hub('b')];
+    const opened = await a.request('/mcp', {
+      token: a.ownerToken,
+      body: initialize(1, '2025-11-25', { elicitation: {} }, 'agent'),
+      headers: { accept },
+    });
+    await opened.text();
+    const session = opened.headers.get('mcp-session-id') ?? '';
+    const params = { name: 'asks__ask', arguments: { asks: [question] } };
+    const called = await post(b, session, { id: 2, method: 'tools/call', params });
+    const reader = called.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let told = '';
+    const until = async (text: string): Promise<void> => {
+      while (!told.includes(text)) told += (await reader?.read())?.value ?? `\n${text} never came`;
+    };
+    await until('elicitation/create');
+    const asked = JSON.parse(/^data: (.*elicitation\/create.*)$/m.exec(told)?.[1] ?? '{}') as JsonObject;
+    const ended = a.stop();
+    // From now on b knows that a ends: it begins nothing in this session, and hands on what belongs to the call.
+    await expect.poll(async () => (await post(b, session, { id: 3, method: 'tools/list' })).status).toBe(503);
+    const { status } = await post(b, session, { id: asked.id, result: answers['question-1'] });
+    expect(status).toBe(202);
+    await until('"id":2');
+    expect(told).toContain('asked');
+    expect(await ended).toBe(0);
   });
 
   it('have a session that went on at another one answered by every hub, also when the first is there again', {
@@ -184,10 +218,6 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
   }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const agentAt = (hub: ServedHub) => openModernAgent(hub, () => hub.ownerToken);
-    const question = {
-      method: 'elicitation/create',
-      params: { message: 'Your name?', requestedSchema: { type: 'object', properties: {} } },
-    };
     const params = {
       name: 'asks__ask',
       arguments: { asks: [question] },

@@ -34,19 +34,24 @@ export function createSessionRelay({ calls, membership }: { calls: HubCalls; mem
       });
     },
     serve: (answerRelayed) =>
-      calls.serve(sessionsOfHub, async ({ context, queuedBytes }) => {
-        const { cancellation, message } = context;
-        const send = (params: JsonObject): void => {
-          if (queuedBytes() > maxWaitingBytes) cancellation.cancel('its agent takes the answer too slowly');
-          else context.forwardProgress(params);
-        };
-        const answer: RelayedAnswer = {
-          head: (status, headers) => send({ status, headers }),
-          data: (piece) => send({ data: piece.toString('base64') }),
-        };
-        await answerRelayed(toRequest(message), answer, cancellation);
-        return {};
-      }),
+      // What belongs to a call that runs goes through until that has ended: the door refuses the rest.
+      calls.serve(
+        sessionsOfHub,
+        async ({ context, queuedBytes }) => {
+          const { cancellation, message } = context;
+          const send = (params: JsonObject): void => {
+            if (queuedBytes() > maxWaitingBytes) cancellation.cancel('its agent takes the answer too slowly');
+            else context.forwardProgress(params);
+          };
+          const answer: RelayedAnswer = {
+            head: (status, headers) => send({ status, headers }),
+            data: (piece) => send({ data: piece.toString('base64') }),
+          };
+          await answerRelayed(toRequest(message), answer, cancellation);
+          return {};
+        },
+        { whileDraining: true },
+      ),
   };
 }
 

@@ -139,8 +139,9 @@ class McpHttp implements McpHttpDoor {
     this.#sessions.adopt(key, context.principal).then(
       (mark) => {
         const now = mark === undefined ? where : (relay?.look(mark) ?? 'gone');
-        if (mark !== undefined && relay !== undefined && now === 'other') relayRequest(context, relay, { app: this.#app, mark });
-        else if (now === 'draining' && !this.#sessions.has(key)) context.refuse({ ...handingOver, headers: retrySoon });
+        // A hub that ends keeps the sessions that call, and answers what belongs to those calls; the rest is to be sent again.
+        const isThere = now === 'draining' ? !this.#sessions.has(key) : now === 'other' && mark !== undefined;
+        if (relay !== undefined && isThere) relayRequest(context, relay, { app: this.#app, mark: mark ?? markOf(key) });
         else this.#answer(context);
       },
       (error: unknown) => context.refuse({ ...faultOf(503, toBridgeError(error)), headers: retrySoon }),
@@ -302,8 +303,6 @@ function ending(id: RpcId | null): HttpFault {
     headers: [...retrySoon, 'connection', 'close'],
   };
 }
-
-const handingOver = fault(503, 'closed', 'The hub of this session is ending, and hands it over. Try again.');
 
 function toBridgeError(error: unknown): BridgeError {
   return error instanceof BridgeError ? error : new BridgeError('internal', 'The session could not be looked up.', { cause: error });
