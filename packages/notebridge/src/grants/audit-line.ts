@@ -51,7 +51,7 @@ export function toRefusedLine({ door, reason, grantId, remote, times, since, end
 }
 
 export interface AuditLineOptions {
-  redactor: Pick<Redactor, 'redact'>;
+  redactor: Pick<Redactor, 'redactDeeply'>;
   /** The arguments themselves, besides their hash. Default false. */
   logArguments?: boolean;
 }
@@ -169,7 +169,7 @@ function isPlain(name: string): boolean {
 /** What cannot be printed must not keep the line from being written. */
 function argumentsField(args: unknown, redactor: AuditLineOptions['redactor']): string {
   try {
-    return `,"arguments":${printJson(redactValue(args, (text) => redactor.redact(text)))}`;
+    return `,"arguments":${printJson(redactValue(args, (text) => redactor.redactDeeply(text)))}`;
   } catch (error) {
     if (error instanceof RangeError) return ',"arguments_left_out":"nested too deeply"';
     throw error;

@@ -123,8 +123,10 @@ describe('AuditLog', () => {
 
   it('has no argument and no secret in it, unless arguments are asked for, and then no secret', { tags: ['P-135'] }, async () => {
     const redactor = new Redactor();
-    redactor.add('-----KEY\n"secret"');
-    const args = { text: 'visible -----KEY\n"secret"', exact: parseJson('1.0') };
+    const secret = '-----KEY\n"secret"';
+    const encoded = Buffer.from(secret).toString('base64');
+    redactor.add(secret);
+    const args = { text: `visible ${secret}`, encoded: `it is ${encoded}`, exact: parseJson('1.0') };
     const quiet = open({ redactor });
     quiet.add(entry({ args, label: '-----KEY', result: { content: [{ type: 'text', text: 'the result' }] } }));
     quiet.close();
@@ -133,7 +135,7 @@ describe('AuditLog', () => {
     talking.add(entry({ args }));
     talking.close();
     const [, line = ''] = await linesOf();
-    expect(line).toContain('"arguments":{"text":"visible [redacted]","exact":1.0}');
+    expect(line).toContain('"arguments":{"text":"visible [redacted]","encoded":"it is [redacted]","exact":1.0}');
     expect(line).not.toContain('secret');
   });
 

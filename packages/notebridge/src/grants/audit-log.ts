@@ -5,13 +5,13 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { ownUserId } from '../processes/own-user.js';
 import { ensurePrivateDir } from '../state/private-file.js';
 import { RotatingFile } from '../state/rotating-file.js';
-import type { Redacting } from '../util/redactor.js';
+import type { Redactor } from '../util/redactor.js';
 import { type AuditEntry, addAuditLine, type RefusedEntry, toRefusedLine } from './audit-line.js';
 
 export interface AuditLogOptions {
   /** Its folder is made with mode 0700 if absent. Several processes may append to one file. */
   path: string;
-  redactor: Redacting;
+  redactor: Pick<Redactor, 'redactDeeply' | 'redactOurs'>;
   logger?: Logger;
   /** Arguments as they were sent, secrets taken out, besides their hash. Default false. */
   logArguments?: boolean;
