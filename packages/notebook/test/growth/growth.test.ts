@@ -97,7 +97,7 @@ const kinds: GrowingKind[] = [
   ],
 ];
 
-describe('a message that grows', () => testGrowth(kinds, { coreHasOneIn: 6, tags: ['P-648'] }));
+describe('a message that grows', () => testGrowth(kinds, { coreHasOneIn: 12, tags: ['P-648'] }));
 
 const reach = { folder: '/a', files: 'ro', allowNet: [], python: 'python3' } as const;
 it.each<[string, (size: number) => unknown, largest: number]>([

@@ -177,7 +177,7 @@ describe('with unsaved changes here', () => {
     expect(await readFile(store.path, 'utf8')).toContain('mine');
   });
 
-  it('keeps both versions when it is closed in a conflict', { tags: ['P-100'] }, async () => {
+  it('keeps both versions when it is closed in a conflict', { tags: ['deep', 'P-100'] }, async () => {
     const store = await openLetters({ timing: slow });
     store.document.update('a', 'a = "mine"', { by: ann });
     await editWithPython(store.path, { do: 'update', id: 'a', source: 'a = "theirs"' });

@@ -124,7 +124,7 @@ describe('charts', () => {
       expect(html).toContain('The tiles of this map come from the network');
     });
 
-  it('of a file that are pages wait for a word of a person; those that are data do not', { ...slow, tags: ['P-235'] }, async () => {
+  it('of a file that are pages wait for a word of a person; those that are data do not', { ...slow, tags: ['deep', 'P-235'] }, async () => {
     const host = await stage.host({
       cells: ['plotly', 'altair6', 'folium'].map((word) => ({ source: word, outputs: scenes[word]?.('') ?? [] })),
     });

@@ -75,7 +75,7 @@ describe('the keyboard', () => {
     expect(sourcesOf(host)).toEqual(['print typed']);
   });
 
-  it('inserts above and below, deletes with D D, and puts back with Z', drivesBrowser, async () => {
+  it('inserts above and below, deletes with D D, and puts back with Z', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const { page, press, host } = await open('one');
     await press('b');
     await expect.poll(() => selected(page)).toBe(1);

@@ -106,7 +106,7 @@ describe('a window whose program ends', () => {
 
   it('and one that goes on: text of a cell that an agent deletes is offered after each reload, until it has a place', {
     ...drivesBrowser,
-    tags: ['P-707'],
+    tags: ['deep', 'P-707'],
   }, async () => {
     const file = join(await temporaryFolder(), 'analysis.ipynb');
     const host = await stage.realHost({ file, scenes: {} });

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
 import { Stage } from './support/browser.js';
 
 describe('what stands at the top', () => {
@@ -11,10 +12,10 @@ describe('what stands at the top', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('covers no cell when a banner comes, nor one that is gone to, at any width; and gives the room back', drivesBrowser, async () => {
+  const covers = async (width: number): Promise<void> => {
     const cells = Array.from({ length: 30 }, (_, at) => ({ source: `x = ${at}\ny = ${at}` }));
     const host = await stage.host({ cells });
-    const { page, faults } = await stage.window(host, { viewport: { width: 1024, height: 700 } });
+    const { page, faults } = await stage.window(host, { viewport: { width, height: 700 } });
     const banner = page.locator('.banner');
     const topOf = (at: number) =>
       page
@@ -23,31 +24,34 @@ describe('what stands at the top', () => {
         .evaluate((cell) => cell.getBoundingClientRect().top);
     const barEnd = () => page.locator('.bar').evaluate((bar) => bar.getBoundingClientRect().bottom);
     const bannerEnd = () => page.locator('.banners').evaluate((each) => each.getBoundingClientRect().bottom);
-    for (const width of [1024, 360]) {
-      await page.setViewportSize({ width, height: 700 });
-      // In the middle of the notebook, where the browser keeps what is seen in its place.
-      await page
-        .locator('.cell')
-        .nth(12)
-        .evaluate((cell) => {
-          const bar = document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0;
-          scrollBy(0, cell.getBoundingClientRect().top - bar - 4);
-        });
-      await expect.poll(async () => (await topOf(12)) - (await barEnd())).toBeCloseTo(4, 0);
-      host.setFile({ kind: 'failed', detail: 'The disk is full. '.repeat(6) });
-      await banner.waitFor();
-      await expect.poll(async () => (await topOf(12)) - (await bannerEnd())).toBeGreaterThanOrEqual(0);
-      await page
-        .locator('.cell')
-        .nth(3)
-        .evaluate((cell) => cell.scrollIntoView({ block: 'nearest' }));
-      await expect.poll(async () => (await topOf(3)) - (await bannerEnd())).toBeGreaterThanOrEqual(0);
-      host.setFile({ kind: 'saved' });
-      await banner.waitFor({ state: 'detached' });
-      expect(await page.locator('.middle').evaluate((middle) => getComputedStyle(middle).marginTop)).toBe('0px');
-    }
+    // In the middle of the notebook, where the browser keeps what is seen in its place.
+    await page
+      .locator('.cell')
+      .nth(12)
+      .evaluate((cell) => {
+        const bar = document.querySelector('.bar')?.getBoundingClientRect().bottom ?? 0;
+        scrollBy(0, cell.getBoundingClientRect().top - bar - 4);
+      });
+    await expect.poll(async () => (await topOf(12)) - (await barEnd())).toBeCloseTo(4, 0);
+    host.setFile({ kind: 'failed', detail: 'The disk is full. '.repeat(6) });
+    await banner.waitFor();
+    await expect.poll(async () => (await topOf(12)) - (await bannerEnd())).toBeGreaterThanOrEqual(0);
+    await page
+      .locator('.cell')
+      .nth(3)
+      .evaluate((cell) => cell.scrollIntoView({ block: 'nearest' }));
+    await expect.poll(async () => (await topOf(3)) - (await bannerEnd())).toBeGreaterThanOrEqual(0);
+    host.setFile({ kind: 'saved' });
+    await banner.waitFor({ state: 'detached' });
+    expect(await page.locator('.middle').evaluate((middle) => getComputedStyle(middle).marginTop)).toBe('0px');
     expect(faults).toEqual([]);
-  });
+  };
+  for (const { cells: widths, tags } of coreAndDeep([1024, 360], (width) => width === 360))
+    it.each(widths)(
+      'covers no cell when a banner comes, nor one that is gone to, at %i pixels; and gives the room back',
+      { ...drivesBrowser, tags },
+      covers,
+    );
 
   it('has the name of the agent whole at 360 pixels', drivesBrowser, async () => {
     const holder = { id: 'a', name: 'Claude Code', since: Date.now() };

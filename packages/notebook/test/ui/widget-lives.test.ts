@@ -191,7 +191,7 @@ describe('widgets without a kernel that has them', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('are text, and the line below says what they need', { ...slow, tags: ['P-253'] }, async () => {
+  it('are text, and the line below says what they need', { ...slow, tags: ['deep', 'P-253'] }, async () => {
     const host = await stage.host({ cells: [{ source: '', outputs: [widget('IntSlider(value=3)')] }], outputsTrusted: true });
     const { page, faults } = await stage.window(host);
     await page.getByText('IntSlider(value=3)').waitFor();

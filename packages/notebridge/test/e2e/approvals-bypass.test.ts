@@ -46,7 +46,7 @@ describe('no call passes without its approval', () => {
     ['without a prefix, of a server that is started by its first call', { names: 'plain', lazy: true }, ['add', 'shop__add', 'ADD']],
     ['of a server that only code may call', { expose: 'code' }, ['shop__add', 'add']],
   ];
-  for (const { cells, tags } of coreAndDeep(spellings, (_, index) => index % 2 === 0))
+  for (const { cells, tags } of coreAndDeep(spellings, (_, index) => index === 2))
     it.each(cells)('another spelling of its name gets no call through: %s', { tags }, async (_, more, names) => {
       await using hub = await ServedHub.start({ servers: shop(more), notebridge, args: none });
       for (const send of [await openLegacyAgent(hub, () => hub.ownerToken), openModernAgent(hub, () => hub.ownerToken)])

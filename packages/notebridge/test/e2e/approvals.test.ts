@@ -294,7 +294,7 @@ describe('the command `call`', () => {
   });
 
   it('waits for the owner like any caller where it was not typed on a terminal, and without a hub says who could answer', {
-    tags: ['P-422'],
+    tags: ['deep', 'P-422'],
   }, async () => {
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     const calling = hub.run('call', 'shop', 'add', '{"n":1}');

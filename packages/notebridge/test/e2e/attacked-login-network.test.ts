@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it, onTestFinished } from 'vitest';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { openAnswering } from '../support/lying-server.js';
 import { Program } from '../support/program.js';
 
@@ -101,14 +102,17 @@ it('a server on the internet is logged in at, where nothing is wrong', { tags: [
   expect(shown, stderr).toEqual([expect.stringContaining(`${far}/authorize?`)]);
 });
 
-it.each(['http://127.0.0.1:8888/api/shutdown', 'https://localhost/x', 'https://192.168.0.1/reboot', 'http://[::1]:1/x'])(
-  'no address of the own network is shown to be opened, named by a server on the internet: %s',
-  async (endpoint) => {
-    const { shown, stderr } = await startLogin(await openInternet(answering({ issuer: { authorization_endpoint: endpoint } })));
-    expect(shown).toEqual([]);
-    expect(stderr).toContain('own network');
-  },
-);
+const ownAddresses = ['http://127.0.0.1:8888/api/shutdown', 'https://localhost/x', 'https://192.168.0.1/reboot', 'http://[::1]:1/x'];
+for (const { cells, tags } of coreAndDeep(ownAddresses, (_, index) => index % 2 === 0))
+  it.each(cells)(
+    'no address of the own network is shown to be opened, named by a server on the internet: %s',
+    { tags },
+    async (endpoint) => {
+      const { shown, stderr } = await startLogin(await openInternet(answering({ issuer: { authorization_endpoint: endpoint } })));
+      expect(shown).toEqual([]);
+      expect(stderr).toContain('own network');
+    },
+  );
 
 it('a name that has an address of the own network beside another is on the internet, and names nothing of this machine', async ({
   skip,

@@ -133,7 +133,7 @@ said`;
     expect(await found(without)).not.toMatch(/skill quux|Untangles/);
   });
 
-  it('take no name that looks like another', { tags: ['P-434'] }, async () => {
+  it('take no name that looks like another', { tags: ['deep', 'P-434'] }, async () => {
     for (const name of ['Kept', 'KEPT']) expect(await save({ name })).toContain('in a folder of the config');
     for (const name of ['my_skill', 'my-skill']) await save({ name });
     expect((await trust('my_skill')).ending).toBe(0);

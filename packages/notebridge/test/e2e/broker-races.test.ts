@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
       ['of a socket that is not there', (home) => ({ address: `unix:${join(home.stateDir, 'host-1.sock')}` })],
       ['of a secret that is too short', () => ({ secret: 's' })],
     ],
-    (_, index) => index % 4 === 0,
+    (_, index) => index % 8 === 0,
   )) {
     it.each(cells)(
       'a file that is %s keeps no agent from its notebook',

@@ -109,7 +109,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect((await see(['--cluster', ...args])).hubs.map(({ name }) => name)).toEqual(['hub-a']);
   });
 
-  it('ps --cluster says what is missing, and shows no password', { tags: ['P-542'] }, async () => {
+  it('ps --cluster says what is missing, and shows no password', { tags: ['deep', 'P-542'] }, async () => {
     const failing = async (args: string[]): Promise<string> => {
       const { ending, stderr } = await ps(args);
       expect(ending).not.toBe(0);

@@ -62,7 +62,7 @@ for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'HTT
 }
 
 describe('with "typeCheck": "off"', () => {
-  it('code runs as it is, until its error', { tags: ['P-452'], timeout: slow }, async () => {
+  it('code runs as it is, until its error', { tags: ['deep', 'P-452'], timeout: slow }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
     const [stdio] = codeDoors;
     const agent = await stdio?.open({ folder, servers: servers(), notebridge: { codeMode: { typeCheck: 'off' } } });

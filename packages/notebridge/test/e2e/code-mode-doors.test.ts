@@ -9,7 +9,7 @@ import { installedServer } from '../support/served-hub.js';
 
 const slow = 240_000;
 
-for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern')) {
+for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'HTTP, modern')) {
   describe.each(cells)('code mode over $name', { tags }, ({ open, hasSession }) => {
     let folder: string;
     let agent: CodeAgent;

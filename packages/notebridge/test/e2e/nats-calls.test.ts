@@ -72,25 +72,29 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
   it.each([
     ['leaves', (hub: NatsHub) => hub.close()],
     ['is killed', (hub: NatsHub) => hub.cut()],
-  ])('end as "outcome unknown" when their owner %s in the middle, and are not started after that', { tags: ['P-522'] }, async (how, go) => {
-    const c = await openNatsHub([nats.url], 'c');
-    try {
-      const resource = `server.${toKeyPart(how)}`;
-      const begun = new Promise<void>((resolve) => {
-        void c.serve(resource, () => {
-          resolve();
-          return new Promise(() => {});
+  ])(
+    'end as "outcome unknown" when their owner %s in the middle, and are not started after that',
+    { tags: ['deep', 'P-522'] },
+    async (how, go) => {
+      const c = await openNatsHub([nats.url], 'c');
+      try {
+        const resource = `server.${toKeyPart(how)}`;
+        const begun = new Promise<void>((resolve) => {
+          void c.serve(resource, () => {
+            resolve();
+            return new Promise(() => {});
+          });
         });
-      });
-      const owned = await ownerOf(resource);
-      const outcome = a.calls.call(owned, 'tools/call', {}, createContext('tools/call')).catch((error: unknown) => error);
-      await begun;
-      await go(c);
-      expect(await outcome).toMatchObject({ code: 'hub_gone', data: { hub: owned.hub } });
-      await vi.waitFor(() => expect(a.lease.hubs().map(({ id }) => id)).not.toContain(owned.hub), { timeout: hangsAfterMs });
-      await expect(a.calls.call(owned, 'tools/call', {}, createContext('tools/call'))).rejects.toMatchObject({ reason: 'unreachable' });
-    } finally {
-      await c.close();
-    }
-  });
+        const owned = await ownerOf(resource);
+        const outcome = a.calls.call(owned, 'tools/call', {}, createContext('tools/call')).catch((error: unknown) => error);
+        await begun;
+        await go(c);
+        expect(await outcome).toMatchObject({ code: 'hub_gone', data: { hub: owned.hub } });
+        await vi.waitFor(() => expect(a.lease.hubs().map(({ id }) => id)).not.toContain(owned.hub), { timeout: hangsAfterMs });
+        await expect(a.calls.call(owned, 'tools/call', {}, createContext('tools/call'))).rejects.toMatchObject({ reason: 'unreachable' });
+      } finally {
+        await c.close();
+      }
+    },
+  );
 });

@@ -137,7 +137,7 @@ describe('a hub with agents of several kinds', () => {
     expect(JSON.parse(agent)).toHaveProperty('roots');
   });
 
-  it('says how to set up a tool that asks by requests alone, and doctor names it', { tags: ['P-689'] }, async () => {
+  it('says how to set up a tool that asks by requests alone, and doctor names it', { tags: ['deep', 'P-689'] }, async () => {
     for (const agent of [all, other]) {
       const text = await agent.call('pushing__test_elicitation', { message: 'Who?' });
       expect(text).toMatch(/In the config of this server write "era": "legacy" together with "instances": "per-agent"/);

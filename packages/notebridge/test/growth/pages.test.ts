@@ -122,6 +122,6 @@ describe('a message of a page that grows', () => {
       ...kinds(tools, takeTools),
       ...kinds(results, takeResult),
     ],
-    { coreHasOneIn: 24, tags: ['P-648'] },
+    { coreHasOneIn: 48, tags: ['P-648'] },
   );
 });

@@ -130,7 +130,7 @@ describe('search', () => {
   });
 
   it('asks servers that were never listed, waits for them no longer than it may, and names those that did not answer', {
-    tags: ['P-408'],
+    tags: ['deep', 'P-408'],
   }, async () => {
     const { upstreams, server } = openUpstreams([
       fixtureConfig('values.mjs', [], { name: 'good', lazy: true }),
