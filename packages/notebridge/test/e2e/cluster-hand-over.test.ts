@@ -32,7 +32,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     writeFileSync(countFile, '');
     cluster = await HubCluster.start({
       names: ['a', 'b'],
-      cluster: { drainMs: 5000 },
+      cluster: { drainMs: 15_000 },
       servers: () => ({
         calls: { command: process.execPath, args: [fixture('calls.mjs'), countFile] },
         asks: { command: process.execPath, args: [fixture('asks-legacy.mjs')], questions: 'serial' },
@@ -119,8 +119,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     const ended = a.stop();
     // From now on b knows that a ends: it begins nothing in this session, and hands on what belongs to the call.
     await expect.poll(async () => (await post(b, session, { id: 3, method: 'tools/list' })).status).toBe(503);
-    const { status } = await post(b, session, { id: asked.id, result: answers['question-1'] });
-    expect(status).toBe(202);
+    expect((await post(b, session, { id: asked.id, result: answers['question-1'] })).status).toBe(202);
     await until('"id":2');
     expect(told).toContain('asked');
     expect(await ended).toBe(0);
