@@ -192,10 +192,18 @@ export function describeKernel<Harness extends KernelHarness>(open: () => Promis
 
     test('leave the queue when their signal is aborted', async () => {
       const controller = new AbortController();
-      const first = run('ran = "first"\nawait asyncio.sleep(100)');
+      let say = (): void => {};
+      const begun = new Promise<void>((resolve) => {
+        say = resolve;
+      });
+      const first = interruptWhen(harness, 'ran = "first"\nprint("begun")\nawait asyncio.sleep(100)', () => {
+        say();
+        return false;
+      });
       const second = run('ran = "second"', controller.signal);
       controller.abort();
       expect(await second).toMatchObject({ status: 'interrupted', executionCount: 0, outputs: [] });
+      await begun;
       await harness.kernel.interrupt();
       expect(await first).toMatchObject({ status: 'interrupted' });
       expect((await run('ran')).result).toBe("'first'");
