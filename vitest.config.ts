@@ -26,6 +26,11 @@ export default defineConfig({
           ...(name === 'browser' ? { globalSetup: ['scripts/tests/shared-chromium.mjs'] } : {}),
         }),
       ),
+      // When all others have ended, one file after the other.
+      project('alone', {
+        ...{ pool: 'forks', maxWorkers: 1, sequence: { groupOrder: 1 } },
+        globalSetup: ['scripts/tests/shared-chromium.mjs'],
+      }),
     ],
     // Tests wait for browsers, kernels and time-outs about as long as they compute.
     maxWorkers: 2 * availableParallelism(),
@@ -38,7 +43,7 @@ export default defineConfig({
       ...requirements().map(({ id, text }) => ({ name: id, description: text })),
     ],
     ...filterOfTests(),
-    // The four projects, and the next run, read what one of them has transformed.
+    // The projects, and the next run, read what one of them has transformed.
     experimental: { fsModuleCache: true },
     // What hangs is ended; no test is about how fast the machine is, which may have several times as much to do as it can.
     testTimeout: 120_000,

@@ -18,6 +18,8 @@ const startsPrograms =
   /node:child_process|node:cluster|cross-spawn|process\.execPath|process\.sete?uid|from 'esbuild'|\/dist\/|^\/\/ @runs process$/m;
 /** A file that draws, or asks Python, is of the kind that shares what is started once for the whole run. */
 const kinds = [
+  // `// @runs alone` in a file: a program of others in it gives an answer so little time that a busy machine is too slow.
+  ['alone', ({ own }) => /^\/\/ @runs alone$/m.test(own)],
   ['browser', ({ needs }) => needs.includes('chromium')],
   ['outside', ({ needs }) => needs.length > 0],
   ['process', ({ text }) => startsPrograms.test(text)],
@@ -27,7 +29,7 @@ const kinds = [
 /**
  * @typedef {object} TestFile
  * @property {string} path From the root of the checkout, with slashes.
- * @property {'unit' | 'process' | 'outside' | 'browser'} kind The vitest project that runs it.
+ * @property {'unit' | 'process' | 'outside' | 'browser' | 'alone'} kind The vitest project that runs it.
  * @property {string[]} needs What has to be installed for it: keys of `needs`.
  * @property {boolean} isDeep It is no part of the core: `// @module-tag deep`.
  * @property {boolean} hasDeepTests Some of its tests are deep.
@@ -41,7 +43,7 @@ export function testFiles() {
     const own = read(file);
     const text = [...reachedFrom(file)].map(read).join('\n');
     const needed = [...Object.keys(needs).filter((name) => needs[name].test(text)), ...pythonsIn(text)];
-    const [kind] = /** @type {[TestFile['kind'], unknown]} */ (kinds.find(([, isOfKind]) => isOfKind({ needs: needed, text })));
+    const [kind] = /** @type {[TestFile['kind'], unknown]} */ (kinds.find(([, isOfKind]) => isOfKind({ needs: needed, text, own })));
     return {
       path,
       kind,

@@ -69,6 +69,7 @@ export function describeInterrupts(get: () => KernelHarness): void {
     expect(await get().measure('print("é" * 25_000_001)')).toMatchObject({ status: 'ok', characters: 25_000_002 });
     const endless = await get().measure('while True: print(1)', { interruptAfterCharacters: 100_000 });
     expect(endless.status).toBe('interrupted');
-    expect(endless.outputs).toBeLessThan(400);
+    // Each has what was printed meanwhile: on a busy machine that is less, and an interrupt takes longer.
+    expect(endless.characters / endless.outputs).toBeGreaterThan(50);
   });
 }

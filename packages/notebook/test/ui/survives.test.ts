@@ -62,8 +62,16 @@ describe('a window whose program ends', () => {
     await banner.waitFor();
     expect(await banner.locator('code').textContent()).toBe(`notebridge notebook ${file}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    // There is one clipboard for all tests that share the browser: what another one copies meanwhile is in it.
+    const copied = page.evaluate(
+      () =>
+        new Promise<string>((resolve) => {
+          const write = navigator.clipboard.writeText.bind(navigator.clipboard);
+          navigator.clipboard.writeText = (text) => write(text).then(() => resolve(text));
+        }),
+    );
     await banner.getByRole('button', { name: 'Copy my text' }).click();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('first = 1 + 2 + 3');
+    expect(await copied).toBe('first = 1 + 2 + 3');
     const second = await open();
     await banner.waitFor({ state: 'detached' });
     await page.getByText('Notebridge was started again, with a new kernel: variables are gone.').waitFor();

@@ -1,4 +1,5 @@
 // @module-tag deep
+// @runs alone
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
