@@ -18,7 +18,7 @@ export interface EntryGateOptions {
 }
 
 /** A code of an address is longer. */
-const longestTyped = 24;
+const longestTyped = 32;
 
 /**
  * Decides who may open something by an address. Where a browser is started, its address stands in a list of arguments, which every user of

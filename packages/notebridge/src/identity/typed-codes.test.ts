@@ -17,7 +17,7 @@ describe('codes that are typed', { tags: ['P-646'] }, () => {
     const codes = acceptTypedCodes(dir, () => now);
     const token = ensureOwnerToken(dir);
     const made = Array.from({ length: 5 }, () => createTypedCode(token, now)) as [string, string, string, string, string];
-    expect(made[0]).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/);
+    expect(made[0]).toMatch(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/);
     expect(new Set(made).size).toBe(5);
     expect([codes.redeem(made[0]), codes.redeem(made[0])]).toEqual(['good', 'used']);
     expect(codes.redeem(` ${made[1].toLowerCase().replace(/-/g, ' ').replace(/0/g, 'o').replace(/1/g, 'l')} `)).toBe('good');
@@ -37,7 +37,7 @@ describe('codes that are typed', { tags: ['P-646'] }, () => {
       const letter = code[at] === '7' ? '8' : '7';
       if (code[at] !== '-') expect(codes.redeem(code.slice(0, at) + letter + code.slice(at + 1))).toBe('unknown');
     }
-    for (const odd of ['', 'U'.repeat(12), `${code}A`, 'ééééééééé']) expect(codes.redeem(odd)).toBe('unknown');
+    for (const odd of ['', 'U'.repeat(16), `${code}A`, 'ééééééééé']) expect(codes.redeem(odd)).toBe('unknown');
     expect(codes.redeem(code)).toBe('good');
   });
 });
