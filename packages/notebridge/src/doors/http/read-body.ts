@@ -4,6 +4,12 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { parseMessage } from '../../core/wire.js';
 import { type Refusal, refuse, toRefusal } from './refusal.js';
 
+/** A body of so many bytes is taken however many come at once. */
+const smallBytes = 64 * 1024;
+/** What larger ones that have not come whole may hold together: a caller can send any number of them, slowly. */
+const mostArrivingBytes = 256 * 1024 * 1024;
+let arrivingBytes = 0;
+
 /** A body as it came, or why it is not taken. */
 export type Body = { text: string } | Refusal;
 
@@ -17,17 +23,28 @@ export function receiveBody(request: IncomingMessage, maxBytes: number, take: (b
   let first: Buffer | undefined;
   let rest: Buffer[] | undefined;
   let length = 0;
+  let counted = 0;
   let isTaken = false;
   const takeOnce = (body: Body | undefined): void => {
-    if (!isTaken) take(body);
+    if (isTaken) return;
     isTaken = true;
+    arrivingBytes -= counted;
+    take(body);
+  };
+  const drop = (refusal: Refusal): void => {
+    first = rest = undefined;
+    takeOnce(refusal);
   };
   request.on('data', (chunk: Buffer) => {
+    if (isTaken) return;
     length += chunk.length;
-    if (length > maxBytes) {
-      first = rest = undefined;
-      takeOnce(tooLarge(maxBytes));
-    } else if (first === undefined) first = chunk;
+    if (length > maxBytes) return drop(tooLarge(maxBytes));
+    if (length > smallBytes) {
+      if (arrivingBytes + chunk.length > mostArrivingBytes) return drop(tooManyLarge);
+      arrivingBytes += chunk.length;
+      counted += chunk.length;
+    }
+    if (first === undefined) first = chunk;
     else {
       rest ??= [first];
       rest.push(chunk);
@@ -36,6 +53,8 @@ export function receiveBody(request: IncomingMessage, maxBytes: number, take: (b
   request.on('end', () => takeOnce(toBody(rest === undefined ? first : Buffer.concat(rest, length))));
   request.on('error', () => takeOnce(undefined));
 }
+
+const tooManyLarge = refuse(503, 'Too many large bodies are on their way. Send it again in a moment.', ['retry-after', '1']);
 
 /** The value of a JSON body, numbers exactly as written, or why it has none. */
 export function parseBody(text: string): { value: unknown } | Refusal {
