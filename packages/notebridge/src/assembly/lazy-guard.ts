@@ -152,7 +152,9 @@ async function openWithStore(settings: Settings, parts: GuardedParts, grants: Gr
           logger: settings.logger,
           clusterKey: cluster.key,
         });
-  return { ...openGuard(settings, parts, { ...grants, store }), store };
+  const guard = openGuard(settings, parts, { ...grants, store });
+  store.onChange(guard.onGrant);
+  return { ...guard, store };
 }
 
 const noGrants: GrantSource = { get: () => 'unknown', takeCall: () => false, putBackCall: () => {} };

@@ -8,6 +8,7 @@ import { Admission } from '../grants/admission.js';
 import type { ApprovalPolicy } from '../grants/approvals/approval-policy.js';
 import { Approvals } from '../grants/approvals/approvals.js';
 import { PendingApprovals } from '../grants/approvals/pending-approvals.js';
+import type { GrantChange } from '../grants/audit-line.js';
 import { AuditLog } from '../grants/audit-log.js';
 import type { GrantSource } from '../grants/bounds.js';
 import type { Delegations } from '../grants/delegations.js';
@@ -47,6 +48,8 @@ export interface OpenGuard {
   whileLive: WhileLive;
   /** Records refused attempts. */
   refusals: Refusals;
+  /** Records what becomes of grants. */
+  onGrant: (change: GrantChange) => void;
   /** Those that run, and the last ones, for the owner to look at. */
   calls: RecentCalls;
   /** Who else is told of each call may be added. */
@@ -94,7 +97,8 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
     refusals.close();
     audit?.close();
   };
-  return { middleware, admission, whileLive, refusals, calls, observers, pending, close };
+  const onGrant = (change: GrantChange): void => audit?.addGrant(change);
+  return { middleware, admission, whileLive, refusals, onGrant, calls, observers, pending, close };
 }
 
 /** Of this user, unless the config names another file. */

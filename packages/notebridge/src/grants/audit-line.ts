@@ -5,6 +5,7 @@ import { roughSizeOf } from '../rpc/rough-size.js';
 import { redactValue } from '../util/redact-members.js';
 import type { Redactor } from '../util/redactor.js';
 import { toArgumentHash } from './argument-hash.js';
+import type { Grant } from './grant.js';
 
 /** Who allowed a call: the person at the agent that made it, the owner, or either of them for the whole session before. */
 export type ApprovedBy = 'elicitation' | 'owner' | 'session';
@@ -41,6 +42,22 @@ export interface RefusedEntry {
   /** When the first of the kind came, and the last that is counted here. Milliseconds since the epoch. */
   since: number;
   endedAt: number;
+}
+
+/** A grant was given, got another token, or was ended by somebody. */
+export interface GrantChange {
+  event: 'grant_issued' | 'grant_renewed' | 'grant_revoked';
+  grant: Pick<Grant, 'id' | 'label' | 'allow' | 'door' | 'readOnly' | 'expiresAt' | 'holder'>;
+  /** Milliseconds since the epoch. */
+  changedAt: number;
+}
+
+/** The line of a change of grants, newline included. `holder` is true of one that another issuer vouches for. */
+export function toGrantLine({ event, grant, changedAt }: GrantChange): string {
+  const { id, label, allow, door, readOnly, expiresAt, holder } = grant;
+  const terms = { allow, door, read_only: readOnly, expires: new Date(expiresAt).toISOString(), holder: holder !== undefined };
+  const more = event === 'grant_revoked' ? {} : terms;
+  return `${JSON.stringify({ time: new Date(changedAt).toISOString(), event, grant_id: id, label, ...more })}\n`;
 }
 
 /** The line of refused attempts, newline included. */

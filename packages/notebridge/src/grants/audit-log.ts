@@ -6,7 +6,7 @@ import { ownUserId } from '../processes/own-user.js';
 import { ensurePrivateDir } from '../state/private-file.js';
 import { RotatingFile } from '../state/rotating-file.js';
 import type { Redactor } from '../util/redactor.js';
-import { type AuditEntry, addAuditLine, type RefusedEntry, toRefusedLine } from './audit-line.js';
+import { type AuditEntry, addAuditLine, type GrantChange, type RefusedEntry, toGrantLine, toRefusedLine } from './audit-line.js';
 
 export interface AuditLogOptions {
   /** Its folder is made with mode 0700 if absent. Several processes may append to one file. */
@@ -26,6 +26,8 @@ export interface AuditLogOptions {
   onLine?: ((line: string) => void) | undefined;
 }
 
+type Entry = AuditEntry | RefusedEntry | GrantChange;
+
 /** Calls are written before there are more of them than this, so that a stuck loop fills no memory. */
 const maxWaiting = 1000;
 
@@ -43,7 +45,7 @@ export class AuditLog {
   readonly #logger: Logger;
   #file: RotatingFile | undefined;
   /** Calls whose lines are made when they are written: made one after the other they cost half. */
-  #waiting: (AuditEntry | RefusedEntry)[] = [];
+  #waiting: Entry[] = [];
   #lost = 0;
   #isScheduled = false;
   #isClosed = false;
@@ -70,7 +72,12 @@ export class AuditLog {
     this.#take(entry);
   }
 
-  #take(entry: AuditEntry | RefusedEntry): void {
+  /** Records that a grant was given, renewed or ended. Never throws. */
+  addGrant(change: GrantChange): void {
+    this.#take(change);
+  }
+
+  #take(entry: Entry): void {
     if (this.#isClosed) return;
     if (this.#waiting.push(entry) >= maxWaiting) return this.flush();
     if (this.#isScheduled) return;
@@ -127,7 +134,7 @@ export class AuditLog {
     for (const entry of waiting) {
       try {
         if ('context' in entry) addAuditLine(pieces, entry, this.#options);
-        else pieces.push(toRefusedLine(entry));
+        else pieces.push('event' in entry ? toGrantLine(entry) : toRefusedLine(entry));
       } catch (error) {
         const call = 'context' in entry ? { call_id: entry.context.callId } : {};
         this.#logger.error(`A call could not be recorded in the audit: ${messageOf(error)}`, call);

@@ -1,9 +1,11 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
 import { createSecret, hashSecret, isSecret } from '../identity/secret.js';
 import { ownUserId } from '../processes/own-user.js';
 import { quote } from '../util/quote.js';
 import { type Runtime, systemRuntime } from '../util/runtime.js';
+import type { GrantChange } from './audit-line.js';
 import { CallLeases } from './call-leases.js';
 import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, viewOf } from './grant.js';
 import { GrantIndex } from './grant-index.js';
@@ -43,6 +45,7 @@ export class GrantStore {
   readonly #leases: CallLeases;
   readonly #runtime: Runtime;
   readonly #hashes = new Map<string, string>();
+  readonly #changes = new Listeners<GrantChange>();
   #isClosed = false;
 
   private constructor(open: (listener: GrantListener) => GrantRecords, { runtime, logger }: { runtime: Runtime; logger: Logger }) {
@@ -76,6 +79,11 @@ export class GrantStore {
     return new GrantStore(open, options);
   }
 
+  /** Called with each grant that is issued, renewed or revoked here; elsewhere, who does it records it. Returns the unsubscribe function. */
+  onChange(listener: (change: GrantChange) => void): () => void {
+    return this.#changes.add(listener);
+  }
+
   /** Rejects with `bad_usage` naming the term that is wrong, `limit_reached` above 1000 live grants (10,000 in a cluster), or `write_failed`. */
   async issue(terms: GrantTerms = {}): Promise<IssuedGrant> {
     const issued = await this.#add(terms, this.#newId());
@@ -93,7 +101,9 @@ export class GrantStore {
     const token = createSecret('nbg_');
     const grant = { ...createGrant(terms, { hash: hashSecret(token), now: this.#now() }), id };
     const isAdded = await this.#records.add(grant, () => this.#assertRoom());
-    return isAdded ? { token, ...viewOf(grant) } : undefined;
+    if (!isAdded) return undefined;
+    this.#tell('grant_issued', grant);
+    return { token, ...viewOf(grant) };
   }
 
   /**
@@ -111,9 +121,10 @@ export class GrantStore {
       grant.previous = { hash: grant.hash, expiresAt: Math.min(grant.expiresAt, now + overlapMs) };
       grant.hash = hashSecret(token);
       grant.expiresAt = now + lifeMs;
-      return viewOf(grant);
+      return { ...grant };
     });
-    return { token, ...renewed };
+    this.#tell('grant_renewed', renewed);
+    return { token, ...viewOf(renewed) };
   }
 
   /** True if all hubs of a cluster have these grants. */
@@ -145,13 +156,19 @@ export class GrantStore {
    */
   async revoke(id: string, { isReplaced = false } = {}): Promise<boolean> {
     this.#assertOpen();
-    return this.#records.change(id, (grant) => {
-      if (grant === undefined || grant.revokedAt !== undefined) return false;
-      if (isReplaced && this.#endOf(grant) !== undefined) return false;
+    const revoked = await this.#records.change(id, (grant) => {
+      if (grant === undefined || grant.revokedAt !== undefined) return undefined;
+      if (isReplaced && this.#endOf(grant) !== undefined) return undefined;
       grant.revokedAt = this.#now();
       if (isReplaced) grant.holder = undefined;
-      return true;
+      return { ...grant };
     });
+    if (revoked !== undefined) this.#tell('grant_revoked', revoked);
+    return revoked !== undefined;
+  }
+
+  #tell(event: GrantChange['event'], grant: Grant): void {
+    this.#changes.emit({ event, grant, changedAt: this.#now() });
   }
 
   /** The grant that a token opens, or why it opens none. Looked up by its digest, so timing reveals nothing of any token. */

@@ -5,7 +5,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectEndInTime, openAllStreams } from '../support/open-streams.js';
 import { ServedHub } from '../support/served-hub.js';
-import { fixtureServer } from '../support/upstreams.js';
+import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 describe('what runs for a grant that ends', () => {
   let folder: string;
@@ -45,6 +45,19 @@ describe('what runs for a grant that ends', () => {
     const leftMs = Date.parse(tools.grant.expires_at) - Date.now();
     const over = performance.now() + leftMs;
     await expectEndInTime([{ by: 'expired', streams }], { end: () => Promise.resolve(over), file });
+  });
+
+  it('is known by the audit, which has who was given what, and when that was taken away', { tags: ['P-735'] }, async () => {
+    const { id, token } = await hub.grant('--allow', 'long:*', '--label', 'for the audit');
+    await ask(`/grants/${id}/renew`, { ttl_seconds: 60 });
+    await hub.run('grant', 'revoke', id);
+    const lines = (): JsonObject[] =>
+      linesOf(join(hub.stateDir, 'audit.jsonl'))
+        .map((line) => JSON.parse(line) as JsonObject)
+        .filter(({ event, grant_id }) => event !== undefined && grant_id === id);
+    await expect.poll(() => lines().map(({ event }) => event)).toEqual(['grant_issued', 'grant_renewed', 'grant_revoked']);
+    expect(lines()[0]).toMatchObject({ label: 'for the audit', allow: ['long:*'], door: 'tools', read_only: false, holder: false });
+    expect(readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8')).not.toContain(token);
   });
 
   it('asks nobody for approval any more, and a call that was answered meanwhile is not made', { tags: ['P-644'] }, async () => {

@@ -27,6 +27,10 @@ export async function withGrantDesk<Result>(work: (desk: GrantDesk) => Promise<R
   const desk = await findClusterDesk();
   if (desk !== undefined) return work(desk);
   const store = await GrantStore.open({ dir: stateDir() });
+  let recorded = Promise.resolve();
+  store.onChange((change) => {
+    recorded = recorded.then(async () => (await import('./record-grant.js')).recordGrant(change));
+  });
   try {
     return await work({
       issue: (terms) => store.issue(terms),
@@ -36,6 +40,7 @@ export async function withGrantDesk<Result>(work: (desk: GrantDesk) => Promise<R
     });
   } finally {
     await store.close();
+    await recorded;
   }
 }
 
