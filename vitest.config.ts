@@ -32,8 +32,8 @@ export default defineConfig({
         globalSetup: ['scripts/tests/shared-chromium.mjs'],
       }),
     ],
-    // Tests wait for browsers, kernels and time-outs about as long as they compute.
-    maxWorkers: 2 * availableParallelism(),
+    // Tests wait for browsers, kernels and time-outs about as long as they compute; in the core, a little longer.
+    maxWorkers: Math.ceil((process.env.NOTEBRIDGE_TESTS === 'core' ? 2.5 : 2) * availableParallelism()),
     // Fails the file that leaves a process, a port, a temporary file, a timer or another handle behind.
     setupFiles: [leakCheck],
     // No file is begun after `NOTEBRIDGE_TESTS_UNTIL`.
