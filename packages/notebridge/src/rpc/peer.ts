@@ -10,6 +10,8 @@ export type { PeerRequestOptions };
 
 export interface PeerOptions extends ServedCallsOptions {
   channel: Channel;
+  /** The ids of our requests come behind this one. Default 0. */
+  lastId?: number | undefined;
   /** Every notification but cancellation and progress, which belong to a call. */
   onNotification: (notification: RpcNotification) => void;
   /** A frame that could not be used. It was dropped; the connection goes on. `id` is that of the frame, if it had one. */
@@ -36,7 +38,11 @@ export class Peer {
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    this.#waiting = new WaitingCalls({ send: (message) => this.#send(message), notify: (method, params) => this.notify(method, params) });
+    const sender = {
+      send: (message: JsonObject) => this.#send(message),
+      notify: (method: string, params: JsonObject) => this.notify(method, params),
+    };
+    this.#waiting = new WaitingCalls(sender, options.lastId);
     this.#served = new ServedCalls(options);
     options.channel.incoming.consume({
       onItem: (value) => this.#receive(value),
@@ -63,6 +69,11 @@ export class Peer {
   /** Sends an error that answers no particular request, as JSON-RPC wants for a frame that could not be read. */
   sendFault(error: BridgeError, id: RpcId | null): void {
     this.#post(toErrorAnswer(id, error));
+  }
+
+  /** Ends what we asked the other side with the error, and tells it. */
+  withdrawRequests(error: Error): void {
+    this.#waiting.abandonAll(error);
   }
 
   /** Ends every call with the error and hangs up. Closing twice is harmless. */

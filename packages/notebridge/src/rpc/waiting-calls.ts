@@ -31,6 +31,8 @@ export interface CallSender {
 }
 
 interface WaitingCall {
+  id: number;
+  via: PeerRequestOptions['via'];
   resolve: (result: JsonObject) => void;
   reject: (error: unknown) => void;
   onProgress: ((params: JsonObject) => void) | undefined;
@@ -44,16 +46,17 @@ const cancelled = 'notifications/cancelled';
 /** Calls that are answered and whose progress is still passed on; when they are over is not known here, so the oldest give way. */
 const maxOutliving = 256;
 
-/** Calls of ours that wait for an answer. Their ids are 1, 2, 3, …, and are their progress tokens too. */
+/** Calls of ours that wait for an answer. Their ids count up from the one behind `lastId`, and are their progress tokens too. */
 export class WaitingCalls {
   readonly #sender: CallSender;
   readonly #calls = new CallTable<WaitingCall>();
   readonly #timeouts = new CallTimeouts();
   readonly #outliving = new Map<number, (params: JsonObject) => void>();
-  #lastId = 0;
+  #lastId: number;
 
-  constructor(sender: CallSender) {
+  constructor(sender: CallSender, lastId = 0) {
     this.#sender = sender;
+    this.#lastId = lastId;
   }
 
   get size(): number {
@@ -70,17 +73,17 @@ export class WaitingCalls {
       if (cancellation?.reason !== undefined)
         return reject(new BridgeError('cancelled', `Cancelled before "${method}" was sent: ${cancellation.reason}`));
       const id = ++this.#lastId;
-      const call: WaitingCall = { resolve, reject, onProgress, outlives, timeout: undefined, stopListening: undefined };
+      const call: WaitingCall = { id, via, resolve, reject, onProgress, outlives, timeout: undefined, stopListening: undefined };
       this.#calls.add(id, call);
       if (timeoutMs !== undefined) {
         const giveUp = (): void => {
           if (workedMs !== undefined && workedMs() < timeoutMs) call.timeout = this.#timeouts.start(timeoutMs, giveUp);
-          else this.#abandon({ id, via }, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
+          else this.#abandon(id, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
         };
         call.timeout = this.#timeouts.start(timeoutMs, giveUp);
       }
       call.stopListening = cancellation?.onCancel((reason) =>
-        this.#abandon({ id, via }, new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`), reason),
+        this.#abandon(id, new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`), reason),
       );
       const sent = onProgress === undefined ? params : withProgressToken(params, id);
       try {
@@ -115,6 +118,11 @@ export class WaitingCalls {
     else call.onProgress?.(params);
   }
 
+  /** Ends all with the error, and notifies the other side of each. */
+  abandonAll(error: Error): void {
+    for (const { id } of this.#calls.all()) this.#abandon(id, error);
+  }
+
   rejectAll(error: Error): void {
     this.#outliving.clear();
     for (const call of this.#calls.takeAll()) {
@@ -136,11 +144,11 @@ export class WaitingCalls {
   }
 
   /** Stops waiting and notifies the other side, which may stop working. */
-  #abandon({ id, via }: { id: number; via: PeerRequestOptions['via'] }, error: BridgeError, reason = error.message): void {
+  #abandon(id: number, error: Error, reason = error.message): void {
     const call = this.#take(id);
     if (call === undefined) return;
     const params = { requestId: id, reason };
-    if (via?.(toNotification(cancelled, params)) !== true) this.#sender.notify(cancelled, params);
+    if (call.via?.(toNotification(cancelled, params)) !== true) this.#sender.notify(cancelled, params);
     call.reject(error);
   }
 }

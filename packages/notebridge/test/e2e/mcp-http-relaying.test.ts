@@ -1,10 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '@notebridge/kit/json';
-import { describe, expect, it } from 'vitest';
+import { silentLogger } from '@notebridge/kit/logger';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { BridgeError } from '../../src/core/errors.js';
+import { toTextResult } from '../../src/core/mcp.js';
+import type { RunnableTool } from '../../src/core/memory-provider.js';
 import type { SessionRelay } from '../../src/core/session-relay.js';
 import type { LeftSession, SessionShelf } from '../../src/core/session-shelf.js';
-import { type McpHttpOptions, openMcpHttp } from '../support/mcp-http.js';
+import { KeptSessions } from '../../src/identity/kept-sessions.js';
+import { EventReader, type McpHttpOptions, openMcpHttp } from '../support/mcp-http.js';
 
 /** A hub whose requests of sessions "….there" another one answers, as the test says. */
 function relayingTo(send: SessionRelay['send']): McpHttpOptions {
@@ -76,6 +83,45 @@ describe('a hub that relays the requests of sessions', () => {
     await door.close();
     ended.open();
     await stream.text();
+  });
+});
+
+/** What two starts of one hub go by. */
+function createShelves(): () => KeptSessions {
+  const dir = mkdtempSync(join(tmpdir(), 'shelves-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return () => new KeptSessions({ dir, name: 'hub', logger: silentLogger });
+}
+
+const asks: RunnableTool = {
+  name: 'asks',
+  inputSchema: { type: 'object' },
+  run: async (_, { ask, cancellation }) => {
+    const params = { message: 'Which?', requestedSchema: { type: 'object', properties: {} } };
+    return toTextResult(JSON.stringify(await ask?.({ method: 'elicitation/create', params }, { cancellation, timeoutMs: 20_000 })));
+  },
+};
+
+describe('a session that goes on at another hub', () => {
+  it('takes back what its agent was asked, and takes no answer to that for one to what it asks now', { tags: ['P-712'] }, async () => {
+    const shelf = createShelves();
+    const { open, door } = await openMcpHttp({ shelf: shelf(), tools: [asks], limits: { lastAnswersMs: 10 } });
+    const session = await open({}, { elicitation: {} });
+    const before = new EventReader(await session.call('asks'));
+    const asked = await before.next();
+    await door.close();
+    expect(await before.rest()).toMatchObject([
+      { method: 'notifications/cancelled', params: { requestId: asked?.id } },
+      { error: { data: { code: 'closed' } } },
+    ]);
+
+    const moved = session.at(await openMcpHttp({ shelf: shelf(), tools: [asks] }));
+    const now = new EventReader(await moved.call('asks'));
+    const askedNow = await now.next();
+    const late = await moved.post({ jsonrpc: '2.0', id: asked?.id, result: { action: 'accept' } });
+    expect([late.status, Number.isSafeInteger(askedNow?.id)]).toEqual([202, true]);
+    await moved.post({ jsonrpc: '2.0', id: askedNow?.id, result: { action: 'decline' } });
+    expect(await now.rest()).toMatchObject([{ result: toTextResult('{"action":"decline"}') }]);
   });
 });
 

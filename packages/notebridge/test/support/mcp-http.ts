@@ -126,6 +126,11 @@ export class LegacySession {
     return session;
   }
 
+  /** The same session at another hub. */
+  at({ url, post }: Pick<OpenMcpHttp, 'url' | 'post'>): LegacySession {
+    return new LegacySession(url, post, this.#headers);
+  }
+
   post(message: unknown, headers: Record<string, string | undefined> = {}, signal?: AbortSignal): Promise<Response> {
     return this.#post(message, { ...this.#headers, ...headers }, signal);
   }

@@ -34,6 +34,8 @@ export interface AgentSessionOptions extends QuestionRoute {
   hub: Hub;
   channel: Channel;
   door: Caller['door'];
+  /** The ids of what the agent is asked come behind this one. Default 0. */
+  lastId?: number | undefined;
   /** On whose behalf the agent calls, as the door has proved it. Left out: the owner. */
   principal?: Principal | undefined;
   /** The trace that the HTTP request belongs to with which this request came. Left out: the agent comes by another way. */
@@ -83,6 +85,7 @@ export class AgentSession implements WatchedAgent {
     this.#stopListening = options.hub.events.add((event) => this.#notifyAgent(event));
     this.#peer = new Peer({
       channel: options.channel,
+      lastId: options.lastId,
       onRequest: (request, call) => this.#answer(request, call),
       onNotification: (notification) => void this.#receive(notification),
       onFault: (error, id) => this.#reportFault(error, id),
@@ -130,6 +133,11 @@ export class AgentSession implements WatchedAgent {
   /** Answers the listens, which would go on for ever; other calls may still end. Ending them twice is harmless. */
   endListens(): void {
     this.#listens.endAll();
+  }
+
+  /** Ends what the agent was asked with the error, and tells it. */
+  withdrawQuestions(error: Error): void {
+    this.#peer.withdrawRequests(error);
   }
 
   /** Closes the stream to the agent and hangs up. Calls end with the error. Closing twice is harmless. */

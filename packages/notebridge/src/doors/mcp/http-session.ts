@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
@@ -51,6 +51,12 @@ const firstPrimed = '2025-11-25';
 
 const cancelledMethod = 'notifications/cancelled';
 
+/**
+ * An agent may answer what the hub before has asked, and that must answer nothing here. So the ids of a session that has moved begin at random,
+ * above those of one that has not, within the 31 bits that integers have in every client.
+ */
+const movedIds = { from: 2 ** 24, to: 2 ** 31 - 2 ** 24 };
+
 /** One legacy agent over HTTP: its session of the protocol, and which of its connections takes which message. */
 export class HttpSession {
   /** The `Mcp-Session-Id`: a secret, so it is not the id that logs and providers see. */
@@ -89,6 +95,7 @@ export class HttpSession {
       hub,
       channel: { incoming: this.#incoming, outgoing },
       door: 'http',
+      lastId: left === undefined ? 0 : randomInt(movedIds.from, movedIds.to),
       principal,
       maxInFlight: limits.maxInFlight,
       sendDuring: (id, message) => this.#sendDuring(id, message),
@@ -180,6 +187,7 @@ export class HttpSession {
   /** Ends everything: streams, and requests with the error. Closing twice is harmless. */
   close(error = new BridgeError('closed', 'The session has ended. Start a new one with "initialize".')): void {
     this.#stopWaiting();
+    this.#agent.withdrawQuestions(error);
     this.endStreams();
     const all = new Set(this.#pending.takeAll());
     this.#agent.close();
