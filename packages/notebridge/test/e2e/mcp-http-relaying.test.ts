@@ -12,6 +12,7 @@ import type { SessionRelay } from '../../src/core/session-relay.js';
 import type { LeftSession, SessionShelf } from '../../src/core/session-shelf.js';
 import { KeptSessions } from '../../src/identity/kept-sessions.js';
 import { EventReader, type McpHttpOptions, openMcpHttp } from '../support/mcp-http.js';
+import { openStepwise, resume, startCall } from '../support/stepwise.js';
 
 /** A hub whose requests of sessions "….there" another one answers, as the test says. */
 function relayingTo(send: SessionRelay['send']): McpHttpOptions {
@@ -123,9 +124,47 @@ describe('a session that goes on at another hub', () => {
     await moved.post({ jsonrpc: '2.0', id: askedNow?.id, result: { action: 'decline' } });
     expect(await now.rest()).toMatchObject([{ result: toTextResult('{"action":"decline"}') }]);
   });
+
+  it('says to an agent that comes back for an answer which the hub before had that it is lost, once', {
+    tags: ['P-711', 'P-712'],
+  }, async () => {
+    const shelf = createShelves();
+    const { open, door, answer: release } = await openStepwise({ shelf: shelf(), limits: { lastAnswersMs: 10 } });
+    const session = await open();
+    const read = await startCall(session, 'read "…"');
+    release();
+    expect(await read.rest()).toMatchObject([{ result: {} }]);
+    const lost = await startCall(session, 'lost "…"');
+    await lost.close();
+    await door.close();
+
+    const moved = session.at(await openMcpHttp({ shelf: shelf() }));
+    const reader = await resume(moved, lost.lastEventId);
+    const told = await reader.rest();
+    expect(told).toMatchObject([{ id: 'lost "…"', error: { data: { code: 'closed' }, message: expect.stringContaining('unknown') } }]);
+    expect(await (await resume(moved, reader.lastEventId)).rest()).toEqual([]);
+    expect(await (await resume(moved, read.lastEventId)).next()).toMatchObject({ method: 'notifications/tools/list_changed' });
+  });
 });
 
 describe('a hub that ends with calls under way', () => {
+  it('waits for one whose connection is away, or another', { tags: ['P-711'] }, async () => {
+    const { open, door, answer: release } = await openStepwise({ limits: { lastAnswersMs: 2 ** 30 } });
+    const session = await open();
+    const broken = await startCall(session, 7);
+    const resumed = await resume(session, broken.lastEventId);
+    // Now it is certain that the connection with which it began has ended.
+    expect(await broken.rest()).toEqual([]);
+    const order: string[] = [];
+    const closed = Promise.all([door.close(), door.settled()]).then(() => order.push('closed'));
+    await nextTurn();
+    order.push('released');
+    release('done');
+    expect(await resumed.rest()).toMatchObject([{ id: 7, result: toTextResult('done') }]);
+    await closed;
+    expect(order).toEqual(['released', 'closed']);
+  });
+
   const endWithCall = async (leave: SessionShelf['leave']) => {
     const shelf: SessionShelf = { leave, take: async () => undefined };
     const { open, door, test } = await openMcpHttp({ shelf, limits: { lastAnswersMs: 10 } });

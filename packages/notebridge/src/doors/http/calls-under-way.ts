@@ -6,12 +6,19 @@ import type { Cancellation } from '../../core/cancellation.js';
  * came behind one another without waiting. One listener per connection, so that a call costs no more than a place in a set.
  */
 export class CallsUnderWay {
+  readonly #lasting = new Set<Cancellation>();
   readonly #ofSocket = new Map<Socket, Set<Cancellation>>();
   readonly #waitingForNone: (() => void)[] = [];
   #size = 0;
 
   get size(): number {
     return this.#size;
+  }
+
+  /** A call that goes on without its connection. Returns where it was put, for `remove`. */
+  addLasting(call: Cancellation): Set<Cancellation> {
+    this.#size++;
+    return this.#lasting.add(call);
   }
 
   /** Returns where the call was put, for `remove`. */
@@ -31,7 +38,7 @@ export class CallsUnderWay {
   }
 
   cancelAll(reason: string): void {
-    for (const calls of this.#ofSocket.values()) for (const call of [...calls]) call.cancel(reason);
+    for (const calls of [this.#lasting, ...this.#ofSocket.values()]) for (const call of [...calls]) call.cancel(reason);
   }
 
   /** Resolves when no call runs. */

@@ -13,6 +13,8 @@ export interface HttpExchangeOptions {
   limits: Pick<McpHttpLimits, 'keepAliveMs' | 'maxUnsentBytes'>;
   /** Where it counts as under way until it is answered, or its connection closes. */
   calls: CallsUnderWay;
+  /** Its call goes on without the connection, and it counts until it is answered. Default false. */
+  isLasting?: boolean;
   /** Opens the stream that it may become. Default: one that ends with its connection. */
   openStream?: (response: ServerResponse, options: HttpEventStreamOptions) => AnswerStream;
   /** The connection closed before the answer, or all calls are cancelled. */
@@ -36,13 +38,14 @@ export class HttpExchange {
 
   constructor(options: HttpExchangeOptions) {
     this.#options = options;
-    const { call, calls, limits, onGone } = options;
+    const { call, calls, isLasting = false, limits, onGone } = options;
     if (call.accepted.eventStream) this.#timeout = timeouts.start(limits.keepAliveMs, () => this.#open());
-    this.#running = calls.add(call.request.socket, this.#underWay);
+    this.#running = isLasting ? calls.addLasting(this.#underWay) : calls.add(call.request.socket, this.#underWay);
     this.#stopListening = this.#underWay.onCancel(() => {
       this.#release();
       onGone?.();
     });
+    if (isLasting) return;
     // This comes before the connection's own end is reported.
     call.response.once('close', () => {
       if (!call.response.writableFinished) this.#underWay.cancel('The agent closed the connection.');

@@ -58,7 +58,7 @@ export class HttpLegacy {
     const options = { ...this.#options.limits, headers: headersOf(call, session) };
     const eventId = headerOf(call.request, 'last-event-id');
     if (eventId === undefined) session.openStream(call.response, options);
-    else if (!session.resumeStream(eventId, call.response, options) && !session.openAfterMove(call.response, options))
+    else if (!session.resumeStream(eventId, call.response, options) && !session.openAfterMove(eventId, call.response, options))
       return fault(400, 'bad_message', noSuchEvent);
     return undefined;
   }
@@ -71,11 +71,17 @@ export class HttpLegacy {
     return undefined;
   }
 
-  #exchange(call: HttpCall, session: HttpSession, posted: unknown, ids: readonly RpcId[]): void {
+  #exchange(call: HttpCall, session: HttpSession, posted: unknown, ids: RpcId[]): void {
     const { calls, limits } = this.#options;
     // A connection that closes does not cancel in this era: the agent says so if it means it.
-    const exchange = { call: { ...call, headers: headersOf(call, session) }, limits, calls, openStream: session.openAnswer };
-    session.receive(posted, ids, new HttpExchange(exchange));
+    const exchange = new HttpExchange({
+      call: { ...call, headers: headersOf(call, session) },
+      limits,
+      calls,
+      isLasting: true,
+      openStream: (response, options) => session.openAnswer(Array.isArray(posted) ? ids : (ids[0] ?? []), response, options),
+    });
+    session.receive(posted, ids, exchange);
   }
 
   #open({ principal }: HttpCall): HttpSession | HttpFault {

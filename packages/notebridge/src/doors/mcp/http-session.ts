@@ -10,6 +10,7 @@ import { CallTable } from '../../rpc/call-table.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import { idKey, isRpcId, type RpcId, toErrorAnswer, toNotification } from '../../rpc/messages.js';
 import { AgentSession } from './agent-session.js';
+import { type Requests, unansweredAt } from './event-ids.js';
 import type { McpHttpLimits } from './http-call.js';
 import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.js';
 import type { HttpExchange } from './http-exchange.js';
@@ -64,9 +65,6 @@ export class HttpSession {
   readonly principal: Principal;
   /** When the agent was last active, by the clock of the door. */
   lastHeard = 0;
-  /** Opens the stream of a request, which ends with its answer. One function for all: it is handed over with each request. */
-  readonly openAnswer = (response: ServerResponse, options: HttpEventStreamOptions): AnswerStream =>
-    this.#all.open(response, { ...options, hasAnswer: true });
   readonly #agent: AgentSession;
   readonly #incoming = new MessageStream<unknown>();
   readonly #pending = new CallTable<Pending>();
@@ -134,6 +132,11 @@ export class HttpSession {
     return this.#pending.size > 0 || this.#agent.inFlight > 0;
   }
 
+  /** True if the event is of a stream that ends with an answer. */
+  hasAnswer(eventId: string): boolean {
+    return this.#all.find(eventId)?.stream.hasAnswer === true;
+  }
+
   /** True if a request of that id waits for its answer. */
   isWaiting(id: RpcId): boolean {
     return this.#pending.get(idKey(id)) !== undefined;
@@ -152,9 +155,14 @@ export class HttpSession {
     }
   }
 
+  /** Opens the stream of these requests, which ends with their answer. */
+  openAnswer(requests: Requests, response: ServerResponse, options: HttpEventStreamOptions): AnswerStream {
+    return this.#all.open(response, { ...options, requests });
+  }
+
   /** Opens a stream for what belongs to no request, and sends what was kept for it. */
   openStream(response: ServerResponse, options: HttpEventStreamOptions): void {
-    this.#addStream(this.#all.open(response, { ...options, hasAnswer: false }));
+    this.#addStream(this.#all.open(response, options));
   }
 
   /** Goes on with the stream of that event, and with no other. False if there is none. */
@@ -167,8 +175,15 @@ export class HttpSession {
   }
 
   /** Opens a stream for an agent that asks for one of the hub that has left the session: what it has missed nobody knows any more. False if it is no such session. */
-  openAfterMove(response: ServerResponse, options: HttpEventStreamOptions): boolean {
+  openAfterMove(eventId: string, response: ServerResponse, options: HttpEventStreamOptions): boolean {
     if (!this.#hasMoved) return false;
+    const requests = unansweredAt(eventId);
+    if (requests !== undefined) {
+      const stream = this.#all.open(response, { ...options, requests });
+      stream.send(Array.isArray(requests) ? requests.map(toLostAnswer) : toLostAnswer(requests));
+      stream.end();
+      return true;
+    }
     for (const list of ['tools', 'prompts', 'resources']) this.#kept.add(toNotification(`notifications/${list}/list_changed`));
     this.openStream(response, options);
     return true;
@@ -295,4 +310,11 @@ export class HttpSession {
     pending?.ids.delete(key);
     return pending?.ids.size === 0 ? pending.exchange : undefined;
   }
+}
+
+/** To an agent that waited at the hub before. */
+function toLostAnswer(id: RpcId): JsonObject {
+  const message =
+    'The hub that had the call has ended before its answer was fetched. Whether the call had an effect is unknown; it was not repeated.';
+  return toErrorAnswer(id, new BridgeError('closed', message));
 }

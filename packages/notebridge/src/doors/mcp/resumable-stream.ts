@@ -6,13 +6,14 @@ import { byteLengthOf } from '../../core/wire.js';
 import { printFrameInPieces } from '../../rpc/frames.js';
 import { isRpcId, type RpcId, toErrorAnswer, toNotification } from '../../rpc/messages.js';
 import { EventStream } from '../http/event-stream.js';
+import type { EventIds } from './event-ids.js';
 import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.js';
 import type { SentEvent, SentEvents } from './sent-events.js';
 import { UnreadNotifications } from './unread-notifications.js';
 
 export interface ResumableStreamOptions {
-  /** What its event ids begin with: no other stream has the same. */
-  key: string;
+  /** No other stream has the same. */
+  ids: EventIds;
   sent: SentEvents;
   /** By the clock of the door. */
   now: () => number;
@@ -68,9 +69,9 @@ export class ResumableStream implements AnswerStream {
     return !this.isOpen && (this.#hasEnded || !this.hasAnswer);
   }
 
-  /** True if an event of that number was sent on it, or 0. */
-  has(number: number): boolean {
-    return number <= this.#lastNumber;
+  /** True if an event of that number, or 0, was sent on it under that id. */
+  has(number: number, eventId: string): boolean {
+    return number <= this.#lastNumber && this.#options.ids.of(number) === eventId;
   }
 
   /**
@@ -84,7 +85,7 @@ export class ResumableStream implements AnswerStream {
     connection.open();
     if (this.#options.isPrimed()) this.#prime(connection, after);
     if (after < this.#dropped.lastNumber) this.#tellDropped(connection, this.#dropped.lastNumber - after);
-    for (const { number, data } of this.#kept) if (number > after) connection.send('message', data, this.#idOf(number));
+    for (const { number, data } of this.#kept) if (number > after) connection.send('message', data, this.#options.ids.of(number));
     if (this.#hasEnded) this.disconnect();
     this.lastUsed = this.#options.now();
   }
@@ -96,15 +97,17 @@ export class ResumableStream implements AnswerStream {
     const number = ++this.#lastNumber;
     this.lastUsed = this.#options.now();
     const content = contentOf(message);
+    if (content.answers.length > 0) this.#options.ids.answeredAt(number);
     const event = { number, data, bytes: byteLengthOf(data), sentAt: this.lastUsed, onDropped: () => this.#drop(content) };
     this.#kept.push(event);
-    this.#connection?.send('message', data, this.#idOf(number));
+    this.#connection?.send('message', data, this.#options.ids.of(number));
     this.#options.sent.add(event);
   }
 
   /** Nothing more comes on it. What was sent may still be asked for. `retryMs`: when its agent may come back, if not as usual. Ending twice is harmless. */
   end(retryMs?: number): void {
-    if (retryMs !== undefined && this.isOpen && this.#options.isPrimed()) this.#connection?.prime(this.#idOf(this.#lastNumber), retryMs);
+    if (retryMs !== undefined && this.isOpen && this.#options.isPrimed())
+      this.#connection?.prime(this.#options.ids.of(this.#lastNumber), retryMs);
     this.#hasEnded = true;
     this.disconnect();
   }
@@ -124,12 +127,8 @@ export class ResumableStream implements AnswerStream {
   /** An event without data: from now on the agent can come back, whatever happens. */
   #prime(connection: EventStream, number: number): void {
     const { retryMs, pollAfterMs } = this.#options;
-    connection.prime(this.#idOf(number), retryMs);
+    connection.prime(this.#options.ids.of(number), retryMs);
     if (pollAfterMs > 0 && !this.#hasEnded) this.#pollTimer = setTimeout(() => connection.end(), pollAfterMs).unref();
-  }
-
-  #idOf(number: number): string {
-    return `${this.#options.key}-${number}`;
   }
 
   #drop({ answers, isBatch, list }: Content): void {
@@ -143,7 +142,7 @@ export class ResumableStream implements AnswerStream {
   /** An agent that has missed something is told what: nobody is to be wrong without knowing it. */
   #tellDropped(connection: EventStream, count: number): void {
     const { lists, answers, isBatch, lastNumber } = this.#dropped;
-    const tell = (message: unknown): void => connection.send('message', printFrameInPieces(message), this.#idOf(lastNumber));
+    const tell = (message: unknown): void => connection.send('message', printFrameInPieces(message), this.#options.ids.of(lastNumber));
     if (answers.length > 0) {
       const lost = answers.map((id) => toErrorAnswer(id, lostAnswer()));
       return tell(isBatch ? lost : lost[0]);

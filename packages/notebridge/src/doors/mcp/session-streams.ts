@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { EventIds, placeOf, type Requests } from './event-ids.js';
 import type { McpHttpLimits } from './http-call.js';
 import type { HttpEventStreamOptions } from './http-event-stream.js';
 import { ResumableStream } from './resumable-stream.js';
@@ -29,13 +30,14 @@ export class SessionStreams {
     this.#sent = new SentEvents(options.allSent);
   }
 
-  /** Opens a stream, at once, so that the agent sees that it is there. `hasAnswer`: it ends with the answer to a request. */
-  open(response: ServerResponse, { hasAnswer, ...options }: HttpEventStreamOptions & { hasAnswer: boolean }): ResumableStream {
+  /** Opens a stream, at once, so that the agent sees that it is there. `requests`: it ends with the answer to them. */
+  open(response: ServerResponse, { requests, ...options }: HttpEventStreamOptions & { requests?: Requests }): ResumableStream {
     const { limits, allSent, isPrimed } = this.#options;
     const number = ++this.#opened;
-    const key = `${this.#prefix}-${number}`;
+    const ids = new EventIds(`${this.#prefix}-${number}`, requests);
     const { retryMs, pollAfterMs } = limits;
-    const stream = new ResumableStream({ key, sent: this.#sent, now: allSent.now, isPrimed, retryMs, pollAfterMs, hasAnswer });
+    const hasAnswer = requests !== undefined;
+    const stream = new ResumableStream({ ids, sent: this.#sent, now: allSent.now, isPrimed, retryMs, pollAfterMs, hasAnswer });
     this.#streams.set(number, stream);
     stream.connect(response, options);
     if (this.#streams.size > maxLeft) this.#forgetLeft();
@@ -45,9 +47,9 @@ export class SessionStreams {
   /** The stream on which the event of that id was sent, and its number there; undefined if there is none, or none any more. */
   find(eventId: string): { stream: ResumableStream; number: number } | undefined {
     this.sweep();
-    const [prefix, stream, number] = /^([\da-f]{12})-(\d{1,15})-(\d{1,15})$/.exec(eventId)?.slice(1) ?? [];
-    const found = prefix === this.#prefix ? this.#streams.get(Number(stream)) : undefined;
-    return found?.has(Number(number)) === true ? { stream: found, number: Number(number) } : undefined;
+    const { prefix, stream: at = 0, number = 0 } = placeOf(eventId) ?? {};
+    const stream = prefix === this.#prefix ? this.#streams.get(at) : undefined;
+    return stream?.has(number, eventId) === true ? { stream, number } : undefined;
   }
 
   /** Forgets what is too old. */
