@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { BridgeError } from '../../src/core/errors.js';
 import { toTextResult } from '../../src/core/mcp.js';
 import type { RunnableTool } from '../../src/core/memory-provider.js';
+import { answer } from '../../src/core/middleware.js';
 import type { SessionRelay } from '../../src/core/session-relay.js';
 import type { LeftSession, SessionShelf } from '../../src/core/session-shelf.js';
 import { KeptSessions } from '../../src/identity/kept-sessions.js';
@@ -163,6 +164,55 @@ describe('a hub that ends with calls under way', () => {
     expect(await resumed.rest()).toMatchObject([{ id: 7, result: toTextResult('done') }]);
     await closed;
     expect(order).toEqual(['released', 'closed']);
+  });
+
+  it('lets the answer to a question through for its own caller, tool and arguments, once for each time it was asked', {
+    tags: ['P-711'],
+  }, async () => {
+    const { ask, door, hub, test } = await openMcpHttp({ limits: { lastAnswersMs: 2 ** 30 } });
+    let isBusy = false;
+    hub.addMiddleware({
+      onRequest: async (context, callNext) => {
+        const { arguments: args, requestState } = context.message;
+        if (!JSON.stringify(args ?? {}).includes('asks')) return callNext(context);
+        if (isBusy) throw new BridgeError('limit_reached', 'Too much is under way.');
+        if (requestState !== undefined) return callNext(context);
+        return answer({ resultType: 'input_required', requestState: 'confirm', inputRequests: { q: { method: 'roots/list' } } });
+      },
+    });
+    const call = (as: string, more: JsonObject = {}, args: JsonObject = {}): Promise<Response> =>
+      ask('tools/call', { name: 'hello', arguments: { asks: true, ...args }, ...more }, { headers: { authorization: `Bearer ${as}` } });
+    const reply = { requestState: 'confirm', inputResponses: { q: { roots: [] } } };
+    const resultOf = async (response: Response): Promise<unknown> => {
+      const { result, error } = (await response.json()) as { result?: { resultType: string }; error?: { data: JsonObject } };
+      return result?.resultType ?? error?.data.code;
+    };
+    for (const as of ['good', 'good', 'other']) expect(await resultOf(await call(as))).toBe('input_required');
+    const held = ask('tools/call', { name: 'wait' });
+    await test.waiting();
+    const ended = Promise.all([door.close(), door.settled()]);
+
+    for (const refused of [
+      call('good'),
+      call('owner', reply),
+      call('good', reply, { name: 'new' }),
+      call('good', { requestState: 'other' }),
+    ])
+      expect((await refused).status).toBe(503);
+    isBusy = true;
+    expect(await resultOf(await call('good', reply))).toBe('limit_reached');
+    isBusy = false;
+    expect(await resultOf(await call('good', reply))).toBe('complete');
+    expect(await resultOf(await call('good', reply))).toBe('complete');
+    expect((await call('good', reply)).status).toBe(503);
+    test.release();
+    await held;
+    let isEnded = false;
+    void ended.then(() => (isEnded = true));
+    await nextTurn();
+    expect(isEnded).toBe(false);
+    expect(await resultOf(await call('other', reply))).toBe('complete');
+    await ended;
   });
 
   const endWithCall = async (leave: SessionShelf['leave']) => {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { errorTable, headerMismatchCode } from '../../core/errors.js';
+import { codeOf, errorTable, headerMismatchCode } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
@@ -39,6 +39,9 @@ export interface HttpModernOptions {
 
 /** The part of the places that one principal can take: the others get in, whatever it does. */
 const mostOfAll = 0.75;
+
+/** What was refused for one of these has not begun, and is sent again. */
+const helpsToWait: ReadonlySet<unknown> = new Set(['budget_exhausted', 'limit_reached', 'cluster_unavailable']);
 
 const listenMethod = 'subscriptions/listen';
 
@@ -145,11 +148,17 @@ export class HttpModern {
         listen,
       });
       // A call that goes on with its answer is under way again, before it stops waiting for that.
-      this.asked.delete(request.params?.requestState);
-      answered.then((result) => {
-        this.asked.add(result.requestState);
-        send(new ResultAnswer(id, result));
-      }, fail);
+      const putBack = this.asked.take(call.principal, request);
+      answered.then(
+        (result) => {
+          this.asked.add(call.principal, request, result.requestState);
+          send(new ResultAnswer(id, result));
+        },
+        (error: unknown) => {
+          if (helpsToWait.has(codeOf(error))) putBack();
+          fail(error);
+        },
+      );
     } catch (error) {
       fail(error);
     }

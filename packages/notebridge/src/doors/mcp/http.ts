@@ -185,8 +185,8 @@ class McpHttp implements McpHttpDoor {
   }
 
   /** A task that is looked at, and the answer to what an agent of the modern era was asked: that is a request. */
-  #belongsToCall({ method, params }: RpcRequest): boolean {
-    return method.startsWith('tasks/') || this.#modern.asked.has(params?.requestState);
+  #belongsToCall(principal: Principal, request: RpcRequest): boolean {
+    return request.method.startsWith('tasks/') || this.#modern.asked.has(principal, request);
   }
 
   get #isEnding(): boolean {
@@ -257,7 +257,7 @@ class McpHttp implements McpHttpDoor {
         return void this.#modern.receive(call, classified.message);
       case 'request': {
         const meta = envelopeOf(classified.message.params);
-        if (this.#isEnding && !this.#belongsToCall(classified.message)) return ending(classified.message.id);
+        if (this.#isEnding && !this.#belongsToCall(call.principal, classified.message)) return ending(classified.message.id);
         if (meta !== undefined) return this.#modern.answer(call, classified.message, meta);
         return isModernHeader ? withoutEnvelope(classified.message) : this.#legacy.post(call, posted, [classified]);
       }

@@ -1,49 +1,88 @@
 import { createHash } from 'node:crypto';
+import { printJson } from '@notebridge/kit/exact-json';
+import { type Principal, principalKey } from '../../core/principal.js';
+import type { RpcRequest } from '../../rpc/messages.js';
 
-/** So many are remembered; of more the oldest are forgotten. */
-const mostStates = 4096;
+/** So many are remembered of one principal, and of all; of more the oldest are forgotten. */
+const most = { ofOne: 256, ofAll: 4096 };
 /** A call waits so long at most for what its agent was asked. Milliseconds. */
 const keptMs = 10 * 60_000;
 
-/** What agents of the modern era were asked and have not answered yet, by the `requestState` that their next request brings: a call goes on by it. */
+/** `count`: a server may give calls that are the same one state. */
+interface Asked {
+  askedAt: number;
+  count: number;
+  by: string;
+}
+
+/**
+ * What agents of the modern era were asked and have not answered yet: by whom was called, for what, and with which `requestState` the call goes on. A
+ * server makes its states as it likes, so that a state alone says nothing.
+ */
 export class UnansweredStates {
   readonly #now: () => number;
-  /** When each was asked, the oldest first. */
-  readonly #askedAt = new Map<string, number>();
+  /** The oldest first. */
+  readonly #asked = new Map<string, Asked>();
   readonly #waiting: (() => void)[] = [];
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  add(state: unknown): void {
-    if (typeof state !== 'string') return;
-    this.#askedAt.set(keyOf(state), this.#now());
-    for (const oldest of this.#askedAt.keys()) {
-      if (this.#askedAt.size <= mostStates) return;
-      this.#askedAt.delete(oldest);
-    }
+  /** The principal's request was answered by a question, if there is a state. */
+  add(principal: Principal, request: RpcRequest, state: unknown): void {
+    const key = keyOf(principal, request, state);
+    if (key === undefined) return;
+    const count = (this.#asked.get(key)?.count ?? 0) + 1;
+    this.#asked.delete(key);
+    this.#asked.set(key, { askedAt: this.#now(), count, by: principalKey(principal) });
+    this.#makeRoom(principalKey(principal));
   }
 
-  has(state: unknown): boolean {
-    return typeof state === 'string' && this.#askedAt.size > 0 && this.#askedAt.has(keyOf(state));
+  /** True if the request brings the answer to a question of the same call. */
+  has(principal: Principal, request: RpcRequest): boolean {
+    const key = this.#asked.size === 0 ? undefined : keyOf(principal, request, request.params?.requestState);
+    return key !== undefined && this.#asked.has(key);
   }
 
-  /** It was answered: what waits is another question, or none. */
-  delete(state: unknown): void {
-    if (typeof state !== 'string' || this.#askedAt.size === 0) return;
-    this.#askedAt.delete(keyOf(state));
-    if (this.#askedAt.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  /** It goes on with its answer. Returns what is to be called if that was refused, and is to be sent again. */
+  take(principal: Principal, request: RpcRequest): () => void {
+    const state = request.params?.requestState;
+    const key = this.#asked.size === 0 ? undefined : keyOf(principal, request, state);
+    const asked = key === undefined ? undefined : this.#asked.get(key);
+    if (key === undefined || asked === undefined) return () => {};
+    asked.count--;
+    if (asked.count === 0) this.#forget(key);
+    return () => this.add(principal, request, state);
   }
 
   /** Resolves when nothing waits that may still be answered. */
   async none(): Promise<void> {
-    for (const [key, askedAt] of this.#askedAt) if (this.#now() - askedAt >= keptMs) this.#askedAt.delete(key);
-    if (this.#askedAt.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    for (const [key, { askedAt }] of this.#asked) if (this.#now() - askedAt >= keptMs) this.#asked.delete(key);
+    if (this.#asked.size > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #forget(key: string): void {
+    this.#asked.delete(key);
+    if (this.#asked.size === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #makeRoom(by: string): void {
+    const own = [...this.#asked].filter(([, asked]) => asked.by === by);
+    const [oldest] = own.length > most.ofOne ? own : this.#asked.size > most.ofAll ? this.#asked : [];
+    if (oldest !== undefined) this.#asked.delete(oldest[0]);
   }
 }
 
-/** A server makes its states as long as it likes. */
-function keyOf(state: string): string {
-  return createHash('sha256').update(state).digest('base64url');
+/** The call as it is asked for: the envelope, and what answers, differ each time. Undefined without a state, or if it is nested too deeply. */
+function keyOf(principal: Principal, { method, params = {} }: RpcRequest, state: unknown): string | undefined {
+  if (typeof state !== 'string') return undefined;
+  const { _meta, inputResponses, requestState, ...call } = params;
+  try {
+    return createHash('sha256')
+      .update(printJson([principalKey(principal), method, call, state]))
+      .digest('base64url');
+  } catch {
+    return undefined;
+  }
 }
