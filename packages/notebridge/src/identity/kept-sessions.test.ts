@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { owner } from '../core/principal.js';
 import type { LeftSession } from '../core/session-shelf.js';
 import { KeptSessions } from './kept-sessions.js';
 
@@ -66,6 +67,25 @@ it('a file that others may read is not used, and is said', async () => {
   writeFileSync(file, text, { mode: 0o644 });
   expect(await start().take('k', ofGrant('g1'))).toBeUndefined();
   expect(warnings).toEqual(['The sessions of the last start are not used: agents begin anew.']);
+});
+
+it('a principal that leaves many or large ones gives up its own oldest, and nobody else one', { tags: ['P-712'] }, async () => {
+  const last = start();
+  const large = { ...session, said: [{ text: 'x'.repeat(190_000) }] };
+  const small = { ...session, principal: ofGrant('g2') };
+  const many = (from: number) => Array.from({ length: 15 }, (_, at) => last.leave(`large ${from + at}`, large));
+  const are = await Promise.all([
+    last.leave('first', small),
+    ...many(0),
+    last.leave('owner', { ...session, principal: owner }),
+    ...many(15),
+  ]);
+  expect(are.map(Number).join('')).toBe(`1${'0'.repeat(9)}${'1'.repeat(6)}1${'1'.repeat(15)}`);
+  const next = start();
+  expect(await next.take('first', ofGrant('g2'))).toEqual(small);
+  expect(await next.take('owner', owner)).toBeDefined();
+  expect(await next.take('large 8', ofGrant('g1'))).toBeUndefined();
+  expect(await next.take('large 9', ofGrant('g1'))).toEqual(large);
 });
 
 it('what is too large is not kept, and the rest is', async () => {

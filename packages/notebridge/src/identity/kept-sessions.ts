@@ -13,7 +13,7 @@ import { usualHubName } from './hub-name.js';
 
 /** How long a hub may take to be started again. Milliseconds. */
 const keptMs = 60_000;
-/** Of one session, and of all: what is larger is not kept, and its agent begins anew. */
+/** Of one session, and of all: what is not kept begins anew. Of all the principal that has the most gives up its oldest. */
 const mostCharacters = { ofOne: 200_000, ofAll: 4_000_000 };
 
 interface Kept {
@@ -41,7 +41,6 @@ export class KeptSessions implements SessionShelf {
   readonly #now: () => number;
   /** By the digest of the id. Undefined: the file was not looked at yet. */
   #kept: Map<string, Kept> | undefined;
-  #characters = 0;
   #writing: Promise<boolean> | undefined;
 
   constructor(options: KeptSessionsOptions) {
@@ -57,14 +56,13 @@ export class KeptSessions implements SessionShelf {
   }
 
   leave(key: string, session: LeftSession): Promise<boolean> {
-    const { length } = JSON.stringify(session);
-    if (length > mostCharacters.ofOne || this.#characters + length > mostCharacters.ofAll) return Promise.resolve(false);
-    this.#characters += length;
+    if (lengthOf(session) > mostCharacters.ofOne) return Promise.resolve(false);
     this.open();
-    this.#kept?.set(digestOf(key), { leftAt: this.#now(), session });
+    const digest = digestOf(key);
+    this.#kept?.set(digest, { leftAt: this.#now(), session });
     // Those that are left at once are written at once.
     this.#writing ??= Promise.resolve().then(() => this.#write());
-    return this.#writing;
+    return this.#writing.then((isWritten) => isWritten && this.#kept?.has(digest) === true);
   }
 
   async take(key: string, principal: Principal): Promise<LeftSession | undefined> {
@@ -80,7 +78,9 @@ export class KeptSessions implements SessionShelf {
     this.#writing = undefined;
     const { dir, logger } = this.#options;
     // Also those that no agent has come for yet.
-    const sessions = [...(this.#kept ?? [])].filter(([, kept]) => this.#isFresh(kept)).map(([digest, kept]) => ({ digest, ...kept }));
+    const fresh = [...(this.#kept ?? [])].filter(([, kept]) => this.#isFresh(kept));
+    this.#kept = new Map(thatHaveRoom(fresh));
+    const sessions = [...this.#kept].map(([digest, kept]) => ({ digest, ...kept }));
     try {
       ensurePrivateDir(dir, { uid: ownUserId() });
       await writeFileAtomic(this.#file, `${JSON.stringify({ sessions })}\n`, { mode: 0o600, anew: true });
@@ -112,6 +112,34 @@ export class KeptSessions implements SessionShelf {
 
 function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
+}
+
+function lengthOf(session: LeftSession): number {
+  return JSON.stringify(session).length;
+}
+
+/** The oldest first, as they are given. Nobody who leaves many, or large ones, takes the room of others. */
+function thatHaveRoom(all: [string, Kept][]): [string, Kept][] {
+  const held = new Map<string, { characters: number; lengths: [string, number][] }>();
+  let characters = 0;
+  for (const [digest, { session }] of all) {
+    const length = lengthOf(session);
+    const by = principalKey(session.principal);
+    const own = held.get(by) ?? { characters: 0, lengths: [] };
+    held.set(by, own);
+    own.lengths.push([digest, length]);
+    own.characters += length;
+    characters += length;
+  }
+  const given = new Set<string>();
+  while (characters > mostCharacters.ofAll) {
+    const largest = [...held.values()].reduce((one, other) => (other.characters > one.characters ? other : one));
+    const [digest, length] = largest.lengths.shift() ?? ['', characters];
+    given.add(digest);
+    largest.characters -= length;
+    characters -= length;
+  }
+  return all.filter(([digest]) => !given.has(digest));
 }
 
 function parse(text: string): [string, Kept][] {

@@ -12,7 +12,7 @@ import { answer } from '../../src/core/middleware.js';
 import type { SessionRelay } from '../../src/core/session-relay.js';
 import type { LeftSession, SessionShelf } from '../../src/core/session-shelf.js';
 import { KeptSessions } from '../../src/identity/kept-sessions.js';
-import { EventReader, type McpHttpOptions, openMcpHttp } from '../support/mcp-http.js';
+import { EventReader, initialize, type McpHttpOptions, openMcpHttp } from '../support/mcp-http.js';
 import { openStepwise, resume, startCall } from '../support/stepwise.js';
 
 /** A hub whose requests of sessions "….there" another one answers, as the test says. */
@@ -145,6 +145,17 @@ describe('a session that goes on at another hub', () => {
     expect(told).toMatchObject([{ id: 'lost "…"', error: { data: { code: 'closed' }, message: expect.stringContaining('unknown') } }]);
     expect(await (await resume(moved, reader.lastEventId)).rest()).toEqual([]);
     expect(await (await resume(moved, read.lastEventId)).next()).toMatchObject({ method: 'notifications/tools/list_changed' });
+  });
+
+  it('is left with no more of what its agent calls itself than others need', { tags: ['P-712'] }, async () => {
+    const left: LeftSession[] = [];
+    const { post, door } = await openMcpHttp({
+      shelf: { leave: async (_, session) => left.push(session) > 0, take: async () => undefined },
+    });
+    await (await post(initialize(1, '2025-11-25', {}, 'x'.repeat(100_000)))).text();
+    await door.close();
+    expect(left).toMatchObject([{ said: [{ method: 'initialize', params: { clientInfo: { version: expect.any(String) } } }] }]);
+    expect(JSON.stringify(left).length).toBeLessThan(1000);
   });
 });
 

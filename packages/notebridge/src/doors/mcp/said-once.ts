@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
 /** Resources of one session; more are not remembered. */
 const mostResources = 1000;
+/** Of what an agent says of itself a longer part (a picture) is not remembered. */
+const mostCharacters = 1000;
 
 /** What an agent of the legacy era says once and means from then on: so that another hub can be told. */
 export class SaidOnce {
@@ -13,7 +15,7 @@ export class SaidOnce {
   note(message: JsonObject): void {
     const { method, params } = message;
     if (typeof method !== 'string') return;
-    if (method === 'initialize') this.#initialize = message;
+    if (method === 'initialize') this.#initialize = { ...message, params: withoutLong(params) };
     else if (method === 'notifications/initialized') this.#initialized = message;
     else if (method === 'logging/setLevel') this.#level = message;
     else if (method === 'resources/subscribe' || method === 'resources/unsubscribe') this.#noteResource(method, params, message);
@@ -31,4 +33,10 @@ export class SaidOnce {
     if (method === 'resources/unsubscribe') this.#watched.delete(uri);
     else if (this.#watched.size < mostResources) this.#watched.set(uri, message);
   }
+}
+
+function withoutLong(params: unknown): unknown {
+  if (!isJsonObject(params) || !isJsonObject(params.clientInfo)) return params;
+  const short = Object.entries(params.clientInfo).filter(([, part]) => JSON.stringify(part).length <= mostCharacters);
+  return { ...params, clientInfo: Object.fromEntries(short) };
 }
