@@ -147,6 +147,15 @@ describe('a session that goes on at another hub', () => {
     expect(await (await resume(moved, read.lastEventId)).next()).toMatchObject({ method: 'notifications/tools/list_changed' });
   });
 
+  it('says for its agent what that has said of itself, and makes no call', { tags: ['P-712'] }, async () => {
+    const call = { jsonrpc: '2.0', id: 'said-1', method: 'tools/call', params: { name: 'count', arguments: {} } };
+    const said = [initialize('said-0'), call];
+    const left: LeftSession = { principal: { kind: 'grant', grantId: 'good' }, version: '2025-11-25', said };
+    const { post, test, door } = await openMcpHttp({ shelf: { leave: async () => true, take: async () => left } });
+    const listed = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { 'mcp-session-id': 'left' });
+    expect([listed.status, door.sessions, test.counted()]).toEqual([200, 1, 0]);
+  });
+
   it('is left with no more of what its agent calls itself than others need', { tags: ['P-712'] }, async () => {
     const left: LeftSession[] = [];
     const { post, door } = await openMcpHttp({

@@ -16,7 +16,7 @@ import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.j
 import type { HttpExchange } from './http-exchange.js';
 import { KeptNotifications } from './kept-notifications.js';
 import type { ResumableStream } from './resumable-stream.js';
-import { SaidOnce } from './said-once.js';
+import { isSaidOnce, SaidOnce } from './said-once.js';
 import type { AllSentEvents } from './sent-events.js';
 import { SessionStreams } from './session-streams.js';
 
@@ -104,7 +104,7 @@ export class HttpSession {
     if (left === undefined) return;
     this.#version = left.version;
     // Nobody waits for what is answered: its agent had these answers.
-    for (const message of left.said) this.receive(message, [], undefined);
+    for (const message of left.said) if (isSaidOnce(message)) this.receive(message, [], undefined);
   }
 
   /** What another hub needs to go on with it; undefined for one that has not begun. */

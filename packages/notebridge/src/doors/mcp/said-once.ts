@@ -5,6 +5,14 @@ const mostResources = 1000;
 /** Of what an agent says of itself a longer part (a picture) is not remembered. */
 const mostCharacters = 1000;
 
+/** The messages that are given to another hub. */
+const methods: ReadonlySet<unknown> = new Set(['initialize', 'notifications/initialized', 'logging/setLevel', 'resources/subscribe']);
+
+/** True for a message that an agent says once. What the last hub has left may have been changed meanwhile: nothing else is said for an agent, no call. */
+export function isSaidOnce({ method }: JsonObject): boolean {
+  return methods.has(method);
+}
+
 /** What an agent of the legacy era says once and means from then on: so that another hub can be told. */
 export class SaidOnce {
   #initialize: JsonObject | undefined;
