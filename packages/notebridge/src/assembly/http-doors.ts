@@ -160,6 +160,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     },
     close: async () => {
       await agents.close();
+      if (behind.cluster === undefined) await kept.close();
       await listener.close();
     },
   };

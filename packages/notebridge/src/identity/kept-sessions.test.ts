@@ -88,6 +88,15 @@ it('a principal that leaves many or large ones gives up its own oldest, and nobo
   expect(await next.take('large 9', ofGrant('g1'))).toEqual(large);
 });
 
+it('a start that ends before an agent has come leaves them to the next', { tags: ['P-712'] }, async () => {
+  await start().leave('k', session);
+  const failed = start();
+  failed.open();
+  expect(await start().take('k', ofGrant('g1'))).toBeUndefined();
+  await failed.close();
+  expect(await start().take('k', ofGrant('g1'))).toEqual(session);
+});
+
 it('what is too large is not kept, and the rest is', async () => {
   const last = start();
   const large = { ...session, said: [{ text: 'x'.repeat(200_000) }] };

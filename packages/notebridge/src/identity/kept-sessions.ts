@@ -4,6 +4,7 @@ import { isJsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type Principal, principalKey } from '../core/principal.js';
+import { isLegacyVersion } from '../core/protocol-versions.js';
 import type { LeftSession, SessionShelf } from '../core/session-shelf.js';
 import { ownUserId } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
@@ -42,6 +43,7 @@ export class KeptSessions implements SessionShelf {
   /** By the digest of the id. Undefined: the file was not looked at yet. */
   #kept: Map<string, Kept> | undefined;
   #writing: Promise<boolean> | undefined;
+  #isWritten = false;
 
   constructor(options: KeptSessionsOptions) {
     const { dir, name, now = Date.now } = options;
@@ -74,8 +76,14 @@ export class KeptSessions implements SessionShelf {
     return { ...found.session, principal };
   }
 
+  /** Leaves what no agent has come for to the next start: also one that fails takes nothing from it. */
+  async close(): Promise<void> {
+    if (!this.#isWritten && (this.#kept?.size ?? 0) > 0) await this.#write();
+  }
+
   async #write(): Promise<boolean> {
     this.#writing = undefined;
+    this.#isWritten = true;
     const { dir, logger } = this.#options;
     // Also those that no agent has come for yet.
     const fresh = [...(this.#kept ?? [])].filter(([, kept]) => this.#isFresh(kept));
@@ -148,7 +156,7 @@ function parse(text: string): [string, Kept][] {
   return sessions.flatMap((each): [string, Kept][] => {
     if (!isJsonObject(each) || typeof each.digest !== 'string' || typeof each.leftAt !== 'number' || !isJsonObject(each.session)) return [];
     const { principal, version, said } = each.session;
-    const isWhole = isJsonObject(principal) && typeof version === 'string' && Array.isArray(said) && said.every(isJsonObject);
+    const isWhole = isJsonObject(principal) && isLegacyVersion(version) && Array.isArray(said) && said.every(isJsonObject);
     return isWhole ? [[each.digest, { leftAt: each.leftAt, session: each.session as unknown as LeftSession }]] : [];
   });
 }
