@@ -186,6 +186,22 @@ describe('a hub that ends with calls under way', () => {
     expect(order).toEqual(['released', 'closed']);
   });
 
+  it('waits for an agent that was away when its call was answered, and comes back', { tags: ['P-711'] }, async () => {
+    const limits = { lastAnswersMs: 2 ** 30, pollAfterMs: 10, retryMs: 10_000 };
+    const { open, door, answer: release } = await openStepwise({ limits });
+    const session = await open();
+    const polled = await startCall(session, 7);
+    expect(await polled.rest()).toEqual([]);
+    release('done');
+    const order: string[] = [];
+    const closed = Promise.all([door.close(), door.settled()]).then(() => order.push('closed'));
+    await nextTurn();
+    order.push('back');
+    expect(await (await resume(session, polled.lastEventId)).rest()).toMatchObject([{ id: 7, result: toTextResult('done') }]);
+    await closed;
+    expect(order).toEqual(['back', 'closed']);
+  });
+
   it('lets the answer to a question through for its own caller, tool and arguments, once for each time it was asked', {
     tags: ['P-711'],
   }, async () => {

@@ -23,6 +23,8 @@ export interface AnswerStream {
   send(message: unknown): void;
   /** Ends it after what was sent. */
   end(): void;
+  /** Calls back when somebody who was away at its end has come back, or would have. Left out: nobody does. */
+  awaitAgent?(done: () => void): void;
 }
 
 /** A stream that ends with its connection, opened at once, so that the agent sees that it is there. */

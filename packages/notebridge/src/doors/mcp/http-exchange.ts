@@ -13,7 +13,7 @@ export interface HttpExchangeOptions {
   limits: Pick<McpHttpLimits, 'keepAliveMs' | 'maxUnsentBytes'>;
   /** Where it counts as under way until it is answered, or its connection closes. */
   calls: CallsUnderWay;
-  /** Its call goes on without the connection, and it counts until it is answered. Default false. */
+  /** Its call goes on without the connection: it counts until it is answered, and for a moment more if its agent is away then. Default false. */
   isLasting?: boolean;
   /** Opens the stream that it may become. Default: one that ends with its connection. */
   openStream?: (response: ServerResponse, options: HttpEventStreamOptions) => AnswerStream;
@@ -82,12 +82,14 @@ export class HttpExchange {
   answer(message: unknown, status = 200): void {
     const { accepted, response, headers } = this.#options.call;
     const stream = accepted.json ? this.#stream : this.#open();
+    const isAway = stream?.isOpen === false;
     if (stream === undefined) sendJson(response, status, printFrameInPieces(message), headers);
     else {
       stream.send(message);
       stream.end();
     }
-    this.#release();
+    if (isAway && stream?.awaitAgent !== undefined) stream.awaitAgent(() => this.#release());
+    else this.#release();
   }
 
   /** Ends it without an answer: what was asked has been cancelled. */

@@ -127,14 +127,9 @@ export class HttpSession {
     return this.#pending.size > 0 || this.#agent.inFlight > 0 || this.#streams.some(({ isOpen }) => isOpen);
   }
 
-  /** True while a request of the agent is not answered yet. */
+  /** True while a request of the agent is not answered yet, or the answer was given while it was away just now. */
   get isCalling(): boolean {
-    return this.#pending.size > 0 || this.#agent.inFlight > 0;
-  }
-
-  /** True if the event is of a stream that ends with an answer. */
-  hasAnswer(eventId: string): boolean {
-    return this.#all.find(eventId)?.stream.hasAnswer === true;
+    return this.#pending.size > 0 || this.#agent.inFlight > 0 || this.#all.isAwaited;
   }
 
   /** True if a request of that id waits for its answer. */

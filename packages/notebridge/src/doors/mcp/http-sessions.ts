@@ -51,10 +51,9 @@ export class HttpSessions {
     return this.#sessions.has(key);
   }
 
-  /** True if a request of the session of that id is not answered yet, or the event is of a stream that has its answer. */
-  mayGoOn(key: string, eventId: string | undefined): boolean {
-    const session = this.#sessions.get(key);
-    return session !== undefined && (session.isCalling || (eventId !== undefined && session.hasAnswer(eventId)));
+  /** True if a request of the session of that id is not answered yet, or its agent is to fetch the answer. */
+  isCalling(key: string): boolean {
+    return this.#sessions.get(key)?.isCalling === true;
   }
 
   /**

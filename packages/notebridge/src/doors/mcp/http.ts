@@ -238,10 +238,10 @@ class McpHttp implements McpHttpDoor {
     return Array.isArray(posted) ? this.#postBatch(call, posted) : this.#postOne(call, classifyMessage(posted), posted);
   }
 
-  /** While the hub ends, no call is begun. Before the body is read this much is known of what belongs to one: it is of a session that calls, asks for an answer that is there, or is of no session. */
+  /** While the hub ends, no call is begun. Before the body is read this much is known of what belongs to one: it is of a session that calls, or of none. */
   #mayGoOn(request: IncomingMessage): boolean {
     const key = headerOf(request, 'mcp-session-id');
-    return key === undefined ? request.method === 'POST' : this.#sessions.mayGoOn(key, headerOf(request, 'last-event-id'));
+    return key === undefined ? request.method === 'POST' : this.#sessions.isCalling(key);
   }
 
   /** The body decides the era, not a header: a proxy may have changed that one. */

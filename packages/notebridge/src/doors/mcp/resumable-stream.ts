@@ -27,6 +27,9 @@ export interface ResumableStreamOptions {
   hasAnswer: boolean;
 }
 
+/** An agent that is to come back after some time has come after this many times that, or is away for longer. */
+const returnsIn = 3;
+
 /**
  * A stream of messages that outlives its connections: each message has an id, and what an agent has not got is sent again when it comes
  * back with the last id that it saw. What is not kept any more is said in its place.
@@ -40,6 +43,7 @@ export class ResumableStream implements AnswerStream {
   #connection: EventStream | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #hasEnded = false;
+  #onResumed: (() => void) | undefined;
   /** When it was last connected or written to. */
   lastUsed: number;
   readonly hasAnswer: boolean;
@@ -69,6 +73,11 @@ export class ResumableStream implements AnswerStream {
     return !this.isOpen && (this.#hasEnded || !this.hasAnswer);
   }
 
+  /** True while its agent is expected to come back for the answer. */
+  get isAwaited(): boolean {
+    return this.#onResumed !== undefined;
+  }
+
   /** True if an event of that number, or 0, was sent on it under that id. */
   has(number: number, eventId: string): boolean {
     return number <= this.#lastNumber && this.#options.ids.of(number) === eventId;
@@ -87,6 +96,7 @@ export class ResumableStream implements AnswerStream {
     if (after < this.#dropped.lastNumber) this.#tellDropped(connection, this.#dropped.lastNumber - after);
     for (const { number, data } of this.#kept) if (number > after) connection.send('message', data, this.#options.ids.of(number));
     if (this.#hasEnded) this.disconnect();
+    this.#onResumed?.();
     this.lastUsed = this.#options.now();
   }
 
@@ -110,6 +120,18 @@ export class ResumableStream implements AnswerStream {
       this.#connection?.prime(this.#options.ids.of(this.#lastNumber), retryMs);
     this.#hasEnded = true;
     this.disconnect();
+    this.#onResumed?.();
+  }
+
+  /** Calls back when its agent has come back, or would have, or will not. */
+  awaitAgent(done: () => void): void {
+    const finish = (): void => {
+      clearTimeout(timer);
+      this.#onResumed = undefined;
+      done();
+    };
+    const timer = setTimeout(finish, returnsIn * this.#options.retryMs).unref();
+    this.#onResumed = finish;
   }
 
   /** Ends the connection; the agent may come back. */

@@ -30,6 +30,11 @@ export class SessionStreams {
     this.#sent = new SentEvents(options.allSent);
   }
 
+  /** True while the agent of a stream is expected to come back for its answer. */
+  get isAwaited(): boolean {
+    return [...this.#streams.values()].some(({ isAwaited }) => isAwaited);
+  }
+
   /** Opens a stream, at once, so that the agent sees that it is there. `requests`: it ends with the answer to them. */
   open(response: ServerResponse, { requests, ...options }: HttpEventStreamOptions & { requests?: Requests }): ResumableStream {
     const { limits, allSent, isPrimed } = this.#options;
