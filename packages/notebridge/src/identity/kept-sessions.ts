@@ -14,7 +14,7 @@ import { usualHubName } from './hub-name.js';
 
 /** How long a hub may take to be started again. Milliseconds. */
 const keptMs = 60_000;
-/** Of one session, and of all: what is not kept begins anew. Of all the principal that has the most gives up its oldest. */
+/** Bounds of one session, and of all: where all are more, the principal that has the most gives up its oldest. Their agents begin anew. */
 const mostCharacters = { ofOne: 200_000, ofAll: 4_000_000 };
 
 interface Kept {

@@ -88,7 +88,7 @@ describe('a hub that relays the requests of sessions', () => {
   });
 });
 
-/** What two starts of one hub go by. */
+/** The shelf of each start of one hub. */
 function createShelves(): () => KeptSessions {
   const dir = mkdtempSync(join(tmpdir(), 'shelves-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));

@@ -34,8 +34,8 @@ export class EventIds {
   }
 }
 
-/** What an event id says of its place; undefined for one that is none of ours. */
-export function placeOf(eventId: string): { prefix: string; stream: number; number: number } | undefined {
+/** The place that an event id names; undefined for one that is none of ours. */
+export function placeOfEvent(eventId: string): { prefix: string; stream: number; number: number } | undefined {
   const [, prefix, stream, , number] = pattern.exec(eventId) ?? [];
   return prefix === undefined ? undefined : { prefix, stream: Number(stream), number: Number(number) };
 }

@@ -40,7 +40,7 @@ export interface HttpModernOptions {
 /** The part of the places that one principal can take: the others get in, whatever it does. */
 const mostOfAll = 0.75;
 
-/** What was refused for one of these has not begun, and is sent again. */
+/** A call that was refused for one of these has not begun, and is sent again. */
 const helpsToWait: ReadonlySet<unknown> = new Set(['budget_exhausted', 'limit_reached', 'cluster_unavailable']);
 
 const listenMethod = 'subscriptions/listen';

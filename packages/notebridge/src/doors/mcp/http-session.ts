@@ -54,7 +54,7 @@ const cancelledMethod = 'notifications/cancelled';
 
 /**
  * An agent may answer what the hub before has asked, and that must answer nothing here. So the ids of a session that has moved begin at random,
- * above those of one that has not, within the 31 bits that integers have in every client.
+ * above those of one that has not, within the 31 bits that an integer has in any client.
  */
 const movedIds = { from: 2 ** 24, to: 2 ** 31 - 2 ** 24 };
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
 /** Resources of one session; more are not remembered. */
 const mostResources = 1000;
-/** Of what an agent says of itself a longer part (a picture) is not remembered. */
+/** A longer part of what an agent says of itself (a picture) is not remembered. */
 const mostCharacters = 1000;
 
 /** The messages that are given to another hub. */

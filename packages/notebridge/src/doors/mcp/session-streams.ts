@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { EventIds, placeOf, type Requests } from './event-ids.js';
+import { EventIds, placeOfEvent, type Requests } from './event-ids.js';
 import type { McpHttpLimits } from './http-call.js';
 import type { HttpEventStreamOptions } from './http-event-stream.js';
 import { ResumableStream } from './resumable-stream.js';
@@ -52,7 +52,7 @@ export class SessionStreams {
   /** The stream on which the event of that id was sent, and its number there; undefined if there is none, or none any more. */
   find(eventId: string): { stream: ResumableStream; number: number } | undefined {
     this.sweep();
-    const { prefix, stream: at = 0, number = 0 } = placeOf(eventId) ?? {};
+    const { prefix, stream: at = 0, number = 0 } = placeOfEvent(eventId) ?? {};
     const stream = prefix === this.#prefix ? this.#streams.get(at) : undefined;
     return stream?.has(number, eventId) === true ? { stream, number } : undefined;
   }

@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * What agents of the modern era were asked and have not answered yet: by whom was called, for what, and with which `requestState` the call goes on. A
- * server makes its states as it likes, so that a state alone says nothing.
+ * The questions that agents of the modern era have not answered yet: who called, for what, and by which `requestState` the call goes on. A server makes
+ * its states as it likes, so that a state alone says nothing.
  */
 export class UnansweredStates {
   readonly #now: () => number;
