@@ -1,3 +1,5 @@
+import { slipsBetween } from './slips.js';
+
 /** Comparing a word with more than these takes longer than it is worth. */
 const mostCompared = 2000;
 /** Longer words are never a typing error, and would cost time in proportion to their square. */
@@ -9,13 +11,17 @@ const longestWord = 64;
  */
 export function didYouMean(word: string, candidates: readonly string[]): string | undefined {
   const wanted = fold(word);
-  let best: { candidate: string; slips: number } | undefined;
+  let best: string | undefined;
   const compared = candidates.slice(0, mostCompared);
+  let most = Math.max(1, Math.floor(wanted.length / 3));
   for (const candidate of compared) {
-    const slips = slipsBetween(wanted, fold(candidate));
-    if (slips <= Math.max(1, Math.floor(wanted.length / 3)) && slips < (best?.slips ?? Infinity)) best = { candidate, slips };
+    const slips = slipsBetween(wanted, fold(candidate), most);
+    if (slips > most) continue;
+    best = candidate;
+    // Only a nearer one is better.
+    most = slips - 1;
   }
-  return best?.candidate ?? compared.find((candidate) => wanted.length >= 3 && fold(candidate).startsWith(wanted));
+  return best ?? compared.find((candidate) => wanted.length >= 3 && fold(candidate).startsWith(wanted));
 }
 
 /** The candidates most like a word, best first, where half of a candidate's letters may differ: for lists of what there is. */
@@ -23,8 +29,11 @@ export function nearest(word: string, candidates: readonly string[], count: numb
   const wanted = word.slice(0, longestWord).toLowerCase();
   return candidates
     .slice(0, mostCompared)
-    .map((candidate) => ({ candidate, slips: slipsBetween(wanted, candidate.slice(0, longestWord).toLowerCase()) }))
-    .filter(({ candidate, slips }) => slips <= Math.max(2, Math.ceil(candidate.length / 2)))
+    .map((candidate) => {
+      const most = Math.max(2, Math.ceil(candidate.length / 2));
+      return { candidate, most, slips: slipsBetween(wanted, candidate.slice(0, longestWord).toLowerCase(), most) };
+    })
+    .filter(({ slips, most }) => slips <= most)
     .sort((a, b) => a.slips - b.slips)
     .slice(0, count)
     .map(({ candidate }) => candidate);
@@ -32,29 +41,4 @@ export function nearest(word: string, candidates: readonly string[], count: numb
 
 function fold(word: string): string {
   return word.slice(0, longestWord).toLowerCase().replaceAll(/[-_]/g, '');
-}
-
-/** Levenshtein distance in which two swapped neighbours count as one slip. */
-function slipsBetween(from: string, to: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= from.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1];
-      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      current[column] = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (same ? 0 : 1),
-        swapped ? at(beforeLast, column - 2) + 1 : Infinity,
-      );
-    }
-    [beforeLast, last] = [last, current];
-  }
-  return at(last, to.length);
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Infinity;
 }

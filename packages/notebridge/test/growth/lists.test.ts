@@ -125,9 +125,9 @@ async function takeTools(text: string): Promise<void> {
   const listed = new ServerTools({ servers: new MemoryToolServers([new SaidServer({}, tools), other]), logger: silentLogger });
   await listed.request('tools/list', {}, createContext('tools/list'));
   await listed.request('tools/call', { name: 'othr__a' }, createContext('tools/call')).catch(() => {});
-  const searched = new SearchedTools();
-  await searched.renew([{ name: 'said', description: 'Says.', isSkills: false, tools, reason: undefined }], []);
-  for (const found of searched.find('do a thing', () => true).slice(0, 50)) lineOf(found, 'line');
+  const servers = [{ name: 'said', description: 'Says.', isSkills: false, tools, list: tools, reason: undefined }];
+  const searched = await SearchedTools.of({ servers, skills: [] });
+  for (const found of (await searched.find('do a thing', () => true)).slice(0, 50)) lineOf(found, 'line');
 }
 
 const python = await loadEmitter('python');

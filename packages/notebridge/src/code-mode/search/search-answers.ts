@@ -1,4 +1,3 @@
-import { loadStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
@@ -6,19 +5,16 @@ import { quote } from '../../util/quote.js';
 import { shownName } from './one-line.js';
 import type { SearchParams } from './parse-params.js';
 import type { Entry, FoundEntry } from './searched-tools.js';
-import { isReadOnly, lineOf, lineOfServer, recordOf, relative } from './show-tools.js';
-import type { SeenServer, ToolView } from './tool-view.js';
+import type { SeenServer } from './seen-server.js';
+import { isReadOnly, lineOf, lineOfServer, recordOf } from './show-tools.js';
+import type { ToolView } from './tool-view.js';
 import { writeStubs } from './write-stubs.js';
-
-/** What is found far behind the best is found by accident. */
-const leastScore = 0.12;
 
 const howToRun =
   'Skills: from generated.skills import load_skill, run_skill; await load_skill(name) says what arguments it has, (await run_skill(name, kwargs={…}))["result"] runs it.';
 
 /** What was found for a query. */
-export async function answerOfSearch(view: ToolView, params: SearchParams, all: readonly FoundEntry[]): Promise<ToolResult> {
-  const found = relative(all).filter(({ score }) => score >= leastScore);
+export async function answerOfSearch(view: ToolView, params: SearchParams, found: readonly FoundEntry[]): Promise<ToolResult> {
   if (found.length === 0) return withNotes([nothingFound(view, params)], { results: [], total: 0 }, view);
   return show(view, params, found);
 }
@@ -59,9 +55,8 @@ async function linesOf(
 ): Promise<{ lines: string[]; notes: string[] }> {
   const lines = shown.map((each) => lineOf(each, detail));
   if (detail !== 'full') return { lines, notes: [] };
-  const stubs = await loadStubs(view.bound());
   const addresses = shown.flatMap(({ entry }) => (entry.kind === 'tool' ? [{ server: entry.server, tool: entry.tool.name }] : []));
-  const { text, notes } = await writeStubs(stubs, addresses);
+  const { text, notes } = await writeStubs(await view.stubs(), addresses);
   return { lines: [...shown.map((each) => lineOf(each, 'name')), `\n${text}\n`], notes };
 }
 

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
 import { firstSentence, shownName } from './one-line.js';
 import type { Detail } from './parse-params.js';
-import type { Entry, FoundEntry } from './searched-tools.js';
-import type { SeenServer } from './tool-view.js';
+import type { Entry } from './searched-tools.js';
+import type { SeenServer } from './seen-server.js';
 
 const maxShownArguments = 8;
 
@@ -38,12 +38,6 @@ export function lineOfServer({ name, description, tools, reason }: SeenServer): 
 
 export function isReadOnly({ annotations }: Tool): boolean {
   return isJsonObject(annotations) && annotations.readOnlyHint === true;
-}
-
-/** Scores beside the best one, which is 1: how they came about is nobody's concern. */
-export function relative(found: readonly FoundEntry[]): FoundEntry[] {
-  const best = found[0]?.score ?? 1;
-  return found.map(({ entry, score }) => ({ entry, score: score / best }));
 }
 
 function aboutOf({ description, title, annotations }: Tool): unknown {

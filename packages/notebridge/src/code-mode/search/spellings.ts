@@ -2,19 +2,13 @@ import type { ToolStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { shownName } from './one-line.js';
-import type { ToolView } from './tool-view.js';
+import type { SeenServer } from './seen-server.js';
 
-export interface SpellingsOptions {
-  view: ToolView;
-  /** With the names that tools have in code. */
-  stubs: ToolStubs;
-  /** What stands behind a name that agents see. */
-  resolveName: (name: string) => ToolAddress | undefined;
-}
+/** What stands behind a name that agents see. */
+export type ResolveName = (name: string) => ToolAddress | undefined;
 
 /** Finds the tool that a name means, in whatever spelling an agent has seen it. Names of tools that it may not see mean nothing. */
 export class Spellings {
-  readonly #options: SpellingsOptions;
   /** The server's name and the tool's; of several that are written the same, all. */
   readonly #whole = new Map<string, ToolAddress[]>();
   /** As code has them. */
@@ -22,9 +16,9 @@ export class Spellings {
   /** Tools by their name alone. */
   readonly #bare = new Map<string, ToolAddress[]>();
 
-  constructor(options: SpellingsOptions) {
-    this.#options = options;
-    for (const { name: server, tools } of options.view.servers) {
+  /** @param names Those that tools have in code. */
+  constructor(servers: readonly SeenServer[], { names }: Pick<ToolStubs, 'names'>) {
+    for (const { name: server, tools } of servers) {
       for (const { name: tool } of tools) {
         const address = { server, tool };
         push(this.#whole, `${server}.${tool}`, address);
@@ -32,17 +26,18 @@ export class Spellings {
         push(this.#bare, tool, address);
       }
     }
-    const { names } = options.stubs;
     this.#inCode = new Map(
       [...names].flatMap(([name, address]) => [name, name.replace('.', '__')].map((each) => [each, address] as const)),
     );
   }
 
-  resolve(name: string): ToolAddress | undefined {
+  resolve(name: string, resolveName: ResolveName): ToolAddress | undefined {
     const wanted = cleaned(name);
     const whole = this.#whole.get(name) ?? this.#whole.get(wanted) ?? [];
     if (whole.length === 1) return whole[0];
-    return this.#exposed(wanted) ?? (whole.length > 1 ? undefined : (this.#inCode.get(wanted) ?? only(this.#bare.get(wanted))));
+    return (
+      this.#exposed(wanted, resolveName) ?? (whole.length > 1 ? undefined : (this.#inCode.get(wanted) ?? only(this.#bare.get(wanted))))
+    );
   }
 
   /** One line on a name that means no tool, or several. */
@@ -55,8 +50,8 @@ export class Spellings {
     return `${shownName(name)} is not a tool that you may call${meant === undefined ? '; search_tools finds those.' : `; did you mean ${meant}?`}`;
   }
 
-  #exposed(name: string): ToolAddress | undefined {
-    const address = this.#options.resolveName(name);
+  #exposed(name: string, resolveName: ResolveName): ToolAddress | undefined {
+    const address = resolveName(name);
     const isSeen = address !== undefined && this.#bare.get(address.tool)?.some(({ server }) => server === address.server) === true;
     return isSeen ? address : undefined;
   }

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import type { SearchedTexts } from './tool-document.js';
 import { ToolIndex } from './tool-index.js';
+import { termsOfTexts } from './tool-terms.js';
 
 const texts = (name: string, description = ''): SearchedTexts => ({
   name,
@@ -16,8 +17,10 @@ const texts = (name: string, description = ''): SearchedTexts => ({
 
 function indexOf(...tools: [name: string, description?: string][]) {
   const index = new ToolIndex();
-  const names = new Map(tools.map(([name, description]) => [index.add(texts(name, description)), name]));
-  return { index, names, find: (query: string) => index.find(query, () => true).map(({ id }) => names.get(id)) };
+  for (const [name, description] of tools) index.add(termsOfTexts(texts(name, description)));
+  const find = async (query: string): Promise<(string | undefined)[]> =>
+    (await index.find(query, () => true)).map(({ at }) => tools[at]?.[0]);
+  return { index, find };
 }
 
 it.each<[about: string, query: string]>([
@@ -31,42 +34,43 @@ it.each<[about: string, query: string]>([
   ['a word with a slip', 'delte recrod'],
   ['a sentence', 'Could you please erase this record for me?'],
   ['a word of the description', 'irrevocably'],
-])('finds a tool by %s', (_, query) => {
+])('finds a tool by %s', async (_, query) => {
   const { find } = indexOf(['list_boards'], ['delete_record', 'It goes irrevocably.'], ['create_board'], ['mind_map']);
-  expect(find(query)[0]).toBe('delete_record');
+  expect((await find(query))[0]).toBe('delete_record');
 });
 
-it('finds two words of a name as one', () => expect(indexOf(['mind_map'], ['list_boards']).find('mindmap')).toEqual(['mind_map']));
+it('finds two words of a name as one', async () =>
+  expect(await indexOf(['mind_map'], ['list_boards']).find('mindmap')).toEqual(['mind_map']));
 
-it('prefers the tool that has more of the words', () => {
+it('prefers the tool that has more of the words', async () => {
   const { find } = indexOf(['create_issue', 'Issue, issue, issue.'], ['comment_issue', 'Adds a comment to an issue.']);
-  expect(find('comment on an issue')[0]).toBe('comment_issue');
+  expect((await find('comment on an issue'))[0]).toBe('comment_issue');
 });
 
-it('finds nothing for words that nobody has, and asks which it may find', () => {
+it('finds nothing for words that nobody has, and asks which it may find', async () => {
   const { index, find } = indexOf(['a_secret'], ['a_note']);
-  expect([find('zzzqqq'), find(''), find('?!')]).toEqual([[], [], []]);
-  expect(index.find('secret', () => false)).toEqual([]);
+  expect([await find('zzzqqq'), await find(''), await find('?!')]).toEqual([[], [], []]);
+  expect(await index.find('secret', () => false)).toEqual([]);
 });
 
-it('does not find what was removed, before and after it is given back', async () => {
-  const { index, find } = indexOf(['keep_this']);
-  const ids = Array.from({ length: 300 }, (_, at) => index.add(texts(`drop_that_${at}`)));
-  for (const id of ids) index.remove(id);
-  index.remove(ids[0] ?? 0);
-  for (let round = 0; round < 2; round++) {
-    expect(index.size).toBe(1);
-    expect(find('drop')).toEqual([]);
-    expect(find('keep this')).toEqual(['keep_this']);
-    await index.compact();
-  }
-  index.add(texts('drop_it'));
-  expect(index.find('drop', () => true)).toHaveLength(1);
+it('counts what is added later', async () => {
+  const { index, find } = indexOf(['read_note', 'Reads.'], ['send_note', 'Sends.']);
+  expect(await find('read')).toEqual(['read_note']);
+  index.add(termsOfTexts(texts('read_mail', 'Reads, and reads again.')));
+  expect((await index.find('read', () => true)).map(({ at }) => at).sort()).toEqual([0, 2]);
 });
 
-it('takes names of members of objects for words', () => {
+it('scores beside the best one of those that may be found', async () => {
+  const { index } = indexOf(['delete_record', 'Deletes a record.'], ['list_records', 'Lists.'], ['send_mail', 'Sends.']);
+  const [best, other, ...more] = await index.find('record', () => true);
+  expect([best?.score, more]).toEqual([1, []]);
+  expect(other?.score).toBeLessThan(1);
+  expect(await index.find('record', (at) => at === 1)).toEqual([{ at: 1, score: 1 }]);
+});
+
+it('takes names of members of objects for words', async () => {
   const { find } = indexOf(['__proto__'], ['constructor'], ['toString', 'hasOwnProperty valueOf']);
-  expect(find('__proto__')[0]).toBe('__proto__');
-  expect(find('constructor')[0]).toBe('constructor');
-  expect(find('hasOwnProperty')[0]).toBe('toString');
+  expect((await find('__proto__'))[0]).toBe('__proto__');
+  expect((await find('constructor'))[0]).toBe('constructor');
+  expect((await find('hasOwnProperty'))[0]).toBe('toString');
 });

@@ -1,126 +1,219 @@
-import MiniSearch from 'minisearch';
-import { foldName, type SearchedTexts, searchedFields } from './tool-document.js';
+import { Turns } from '../../util/turns.js';
+import { SimilarTerms } from './similar-terms.js';
+import { foldName, searchedFields } from './tool-document.js';
+import type { SearchedTerms } from './tool-terms.js';
 import { ideasOf, isCommon, isIdea, searchWordsOf, stemOf } from './words.js';
 
-interface Document extends SearchedTexts {
-  id: number;
-}
-
 export interface Scored {
-  id: number;
+  /** The number of a document, from 0, in the order in which they were added. */
+  at: number;
+  /** Beside the best one, which is 1: how scores come about is nobody's concern. */
   score: number;
 }
 
 /** How much a word counts by where it is found. */
 const boost = { name: 1.2, whole: 6, server: 2, title: 0.8, description: 3, arguments: 0.5, details: 0.15 };
+const boosts = searchedFields.map((field) => boost[field]);
 /** What another word for the same idea counts, beside the word itself. */
 const ideaWeight = 0.5;
-/** What the beginning of a word counts, and a word with a slip. */
-const weights = { prefix: 0.3, fuzzy: 0.2 };
+/** What the beginning of a word counts, and a word with a slip. The more there is besides, the less. */
+const prefixWeight = (term: string, longer: string): number =>
+  (0.3 * longer.length) / (longer.length + 0.3 * (longer.length - term.length));
+const slipWeight = (other: string, slips: number): number => (0.2 * other.length) / (other.length + slips);
 const bm25 = { k: 1.2, b: 0.5, d: 0.3 };
 /** What a word counts of which only the idea is found, where it counts how many of the words are found. */
 const ideaShare = 0.8;
 /** Words that are shorter are not looked for by their beginning, nor with a slip. */
 const minLength = 4;
-/** Words of this length may have two slips, as two letters are that are swapped. */
+/** Words of this length may have two slips. */
 const minLengthOfTwo = 6;
-/** Of fewer that were removed, the index is not made anew. */
-const minRemoved = 100;
 /** So many words of a query are looked for. */
 const maxWords = 30;
+/** What is found far behind the best is found by accident. */
+const leastScore = 0.12;
+/** Others have a turn when a search has worked for so long. Milliseconds. */
+const turnMs = 5;
 
-/** Finds texts by words: by their stems, by other words for the same, by their beginnings, and with a letter that is wrong. */
+/** Where a term stands: three numbers each time, the document, the field, and how often. */
+type Postings = number[];
+
+/** What a term counts in each document that has it. */
+interface TermScores {
+  documents: readonly number[];
+  scores: readonly number[];
+}
+
+/** A term that another one may stand for, and what it counts then. */
+interface LikeTerm extends TermScores {
+  weight: number;
+}
+
+/**
+ * Finds documents by words: by their stems, by other words for the same, by their beginnings, and with a letter that is wrong. What a word counts
+ * hangs on how many of these documents have it, and on nothing else.
+ */
 export class ToolIndex {
-  readonly #documents = new Map<number, Document>();
-  /** All terms of the index, and some that were in it. */
-  #known = new Set<string>();
-  #search = openSearch(this.#known);
-  #removed = 0;
-  #lastId = 0;
+  readonly #postings = new Map<string, Postings>();
+  /** Of terms that stand somewhere, made when they are first looked for: those that callers make up would fill the memory. */
+  readonly #scores = new Map<string, TermScores>();
+  readonly #like = new Map<string, readonly LikeTerm[]>();
+  readonly #similar = new SimilarTerms(minLength);
+  /** How many terms each document has in each field, and all of them together. */
+  readonly #lengths: readonly number[][] = searchedFields.map(() => []);
+  readonly #lengthsOfAll = searchedFields.map(() => 0);
+  #size = 0;
 
-  get size(): number {
-    return this.#documents.size;
+  add(document: SearchedTerms): void {
+    const at = this.#size++;
+    this.#scores.clear();
+    this.#like.clear();
+    for (const [field, { terms, counts }] of document.entries()) {
+      const length = Math.max(1, terms.length);
+      this.#lengths[field]?.push(length);
+      this.#lengthsOfAll[field] = (this.#lengthsOfAll[field] ?? 0) + length;
+      for (const [each, term] of terms.entries()) this.#postingsOf(term).push(at, field, counts[each] ?? 0);
+    }
   }
 
-  /** Returns the id of what was added. */
-  add(texts: SearchedTexts): number {
-    const document = { id: ++this.#lastId, ...texts };
-    this.#documents.set(document.id, document);
-    this.#search.add(document);
-    return document.id;
-  }
-
-  remove(id: number): void {
-    if (!this.#documents.delete(id)) return;
-    this.#search.discard(id);
-    this.#removed++;
-  }
-
-  /** Gives back what removed texts still take, if that is more than the others do. Nothing may be added or removed meanwhile. */
-  async compact(): Promise<void> {
-    if (this.#removed < minRemoved || this.#removed < this.#documents.size) return;
-    const known = new Set<string>();
-    const search = openSearch(known);
-    await search.addAllAsync([...this.#documents.values()], { chunkSize: 25 });
-    this.#search = search;
-    this.#known = known;
-    this.#removed = 0;
-  }
-
-  /** What is found, best first. `mayFind` is asked for each. */
-  find(query: string, mayFind: (id: number) => boolean): Scored[] {
+  /** What is found, best first, of what may be found. */
+  async find(query: string, mayFind: (at: number) => boolean): Promise<Scored[]> {
     const words = wordsOfQuery(query);
-    const terms = [...new Set(words.flatMap(({ term, ideas }) => [term, ...ideas]))];
-    if (terms.length === 0) return [];
-    const found = this.#search.search(terms.join(' '), {
-      tokenize: (text) => text.split(' '),
-      processTerm: (term) => term,
-      boost,
-      boostTerm: (term) => (isIdea(term) ? ideaWeight : 1),
-      prefix: (term) => !isIdea(term) && term.length >= minLength,
-      fuzzy: (term) => (isIdea(term) ? 0 : this.#slipsIn(term)),
-      weights,
-      bm25,
-      filter: ({ id }) => mayFind(id as number),
-    });
-    const scored = found.map(({ id, score, queryTerms }) => ({ id: id as number, score: score * shareOf(words, queryTerms) }));
-    return scored.sort((one, other) => other.score - one.score);
+    const findings = new Findings(this.#size);
+    const turns = new Turns(turnMs);
+    for (const term of new Set(words.flatMap(({ term, ideas }) => [term, ...ideas]))) {
+      findings.add(term, this.#termsLike(term));
+      await turns.pause();
+    }
+    return findings.best(words, mayFind);
   }
 
-  /** A word that stands somewhere is meant as it is. */
-  #slipsIn(term: string): number {
-    if (term.length < minLength || this.#known.has(term)) return 0;
-    return term.length < minLengthOfTwo ? 1 : 2;
+  #postingsOf(term: string): Postings {
+    const known = this.#postings.get(term);
+    if (known !== undefined) return known;
+    const postings: Postings = [];
+    this.#postings.set(term, postings);
+    if (!isIdea(term)) this.#similar.add(term);
+    return postings;
+  }
+
+  /** The terms that a term of a query may stand for. */
+  #termsLike(term: string): readonly LikeTerm[] {
+    const known = this.#like.get(term);
+    if (known !== undefined) return known;
+    const like = this.#findLike(term).map(([other, weight]): LikeTerm => ({ ...this.#scoresOf(other), weight }));
+    if (this.#postings.has(term)) this.#like.set(term, like);
+    return like;
+  }
+
+  #findLike(term: string): [term: string, weight: number][] {
+    if (isIdea(term)) return [[term, ideaWeight]];
+    if (term.length < minLength) return [[term, 1]];
+    const longer = this.#similar.longerThan(term).map((other): [string, number] => [other, prefixWeight(term, other)]);
+    // A word that stands somewhere is meant as it is.
+    if (this.#postings.has(term)) return [[term, 1], ...longer];
+    const near = this.#similar.near(term, term.length < minLengthOfTwo ? 1 : 2).filter((other) => !other.term.startsWith(term));
+    return [...longer, ...near.map(({ term: other, slips }): [string, number] => [other, slipWeight(other, slips)])];
+  }
+
+  #scoresOf(term: string): TermScores {
+    const known = this.#scores.get(term);
+    if (known !== undefined) return known;
+    const postings = this.#postings.get(term);
+    if (postings === undefined) return { documents: [], scores: [] };
+    const scores = this.#toScores(postings);
+    this.#scores.set(term, scores);
+    return scores;
+  }
+
+  #toScores(postings: Postings): TermScores {
+    const having = searchedFields.map(() => 0);
+    for (let at = 1; at < postings.length; at += 3) {
+      const field = postings[at] ?? 0;
+      having[field] = (having[field] ?? 0) + 1;
+    }
+    const documents: number[] = [];
+    const scores: number[] = [];
+    for (let at = 0; at < postings.length; at += 3) {
+      const [document = 0, field = 0, count = 0] = [postings[at], postings[at + 1], postings[at + 2]];
+      const score = this.#score(count, { document, field, having: having[field] ?? 0 });
+      const last = scores.length - 1;
+      // What one document has in several fields stands together.
+      if (documents[last] === document) scores[last] = (scores[last] ?? 0) + score;
+      else {
+        documents.push(document);
+        scores.push(score);
+      }
+    }
+    return { documents, scores };
+  }
+
+  /** BM25+, in one field. */
+  #score(count: number, { document, field, having }: { document: number; field: number; having: number }): number {
+    const { k, b, d } = bm25;
+    const rarity = Math.log(1 + (this.#size - having + 0.5) / (having + 0.5));
+    const length = ((this.#lengths[field]?.[document] ?? 1) * this.#size) / (this.#lengthsOfAll[field] ?? 1);
+    return (boosts[field] ?? 1) * rarity * (d + (count * (k + 1)) / (count + k * (1 - b + b * length)));
   }
 }
 
-/** @param known Takes every term that is added. */
-function openSearch(known: Set<string>): MiniSearch<Document> {
-  return new MiniSearch<Document>({
-    fields: [...searchedFields],
-    tokenize: (text) => text.split(' '),
-    processTerm: (term) => {
-      known.add(term);
-      return term;
-    },
-    // Terms, and no text: a field is cut into words here, each by its own rule.
-    extractField: (document, field) => (field === 'id' ? document.id : termsOfField(document, field as keyof SearchedTexts)) as string,
-    // It would wait in a timer; see `compact`.
-    autoVacuum: false,
-    logger: () => {},
-  });
-}
+/** What one search has found. */
+class Findings {
+  readonly #scores: Float64Array;
+  /** For which term a document was found last, by number. */
+  readonly #lastTerm: Uint16Array;
+  readonly #byTerm = new Map<string, number[]>();
 
-function termsOfField(document: SearchedTexts, field: keyof SearchedTexts): string {
-  if (field === 'whole') return document.whole;
-  const words = searchWordsOf(document[field]).filter((word) => !isCommon(word));
-  // `mind_map` is `mindmap` to some.
-  const pairs = field === 'name' ? words.slice(1).map((word, at) => `${words[at]}${word}`) : [];
-  const terms = words.flatMap((word) => {
-    const stem = stemOf(word);
-    return [stem, ...ideasOf(stem)];
-  });
-  return [...terms, ...pairs].join(' ');
+  constructor(size: number) {
+    this.#scores = new Float64Array(size);
+    this.#lastTerm = new Uint16Array(size);
+  }
+
+  /** @param like What the term may stand for. */
+  add(term: string, like: readonly LikeTerm[]): void {
+    const found: number[] = [];
+    this.#byTerm.set(term, found);
+    const number = this.#byTerm.size;
+    const sums = this.#scores;
+    const lastTerm = this.#lastTerm;
+    for (const { documents, scores, weight } of like)
+      for (let at = 0; at < documents.length; at++) {
+        const document = documents[at] ?? 0;
+        sums[document] = (sums[document] ?? 0) + weight * (scores[at] ?? 0);
+        if (lastTerm[document] === number) continue;
+        lastTerm[document] = number;
+        found.push(document);
+      }
+  }
+
+  /** A document counts the more, the more of the terms and of the words were found in it. */
+  best(words: readonly QueryWord[], mayFind: (at: number) => boolean): Scored[] {
+    const size = this.#scores.length;
+    const terms = new Uint16Array(size);
+    for (const found of this.#byTerm.values()) for (const document of found) terms[document] = (terms[document] ?? 0) + 1;
+    const shares = this.#sharesOf(words);
+    const scores = this.#scores.map((score, at) => (terms[at] === 0 || !mayFind(at) ? 0 : score * (terms[at] ?? 0) * (shares[at] ?? 0)));
+    const best = scores.reduce((most, score) => Math.max(most, score), 0);
+    const found: Scored[] = [];
+    for (let at = 0; at < size; at++) {
+      const score = (scores[at] ?? 0) / best;
+      if (score >= leastScore) found.push({ at, score });
+    }
+    return found.sort((one, other) => other.score - one.score);
+  }
+
+  /** How many of the words each document has. */
+  #sharesOf(words: readonly QueryWord[]): Float64Array {
+    const shares = new Float64Array(this.#scores.length);
+    const lastWord = new Uint16Array(this.#scores.length);
+    for (const [index, { term, ideas }] of words.entries())
+      for (const each of [term, ...ideas])
+        for (const document of this.#byTerm.get(each) ?? []) {
+          if (lastWord[document] === index + 1) continue;
+          lastWord[document] = index + 1;
+          shares[document] = (shares[document] ?? 0) + (each === term ? 1 : ideaShare);
+        }
+    return shares;
+  }
 }
 
 interface QueryWord {
@@ -138,14 +231,4 @@ function wordsOfQuery(query: string): QueryWord[] {
   const whole = names.flatMap((name) => [foldName(name), foldName(name.split(/\.|__/).at(-1) ?? '')]);
   const terms = [...new Set([...whole, ...stems])].filter((term) => term !== '').slice(0, maxWords);
   return terms.map((term) => ({ term, ideas: ideasOf(term) }));
-}
-
-/** The share of the words that were found, from 0 to 1. */
-function shareOf(words: readonly QueryWord[], found: readonly string[]): number {
-  const isFound = new Set(found);
-  let sum = 0;
-  for (const { term, ideas } of words)
-    if (isFound.has(term)) sum++;
-    else if (ideas.some((idea) => isFound.has(idea))) sum += ideaShare;
-  return sum / words.length;
 }

@@ -240,6 +240,34 @@ describe('what a caller may not call', () => {
     expect(all[0]).toBe('my-files (1 tool) – Files of a folder.');
   });
 
+  it('changes nothing of an answer, whatever it is', { tags: ['P-406'] }, async () => {
+    const words = ['file', 'fle', 'invoise', 'read', 'reads a file slowly', 'path', 'read-file', 'readfil', 'delete', 'mail', 'a', 'zzqq'];
+    const queries = [...words, ...words.map((word, at) => `${word} ${words[(at + 5) % words.length]}`)];
+    const searches = queries.flatMap((query) => [{ query }, { query, detail: 'full' }, { query, server: 'my-files', read_only: true }]);
+    const answersAmong = async (all: MemoryToolServerOptions[]): Promise<string[]> => {
+      const among = new MemoryToolServers(all.map((each) => new MemoryToolServer(each)));
+      const { search, raw, context } = searchIn({ servers: among, mayList }, grant);
+      const found = [];
+      for (const params of [...searches, {}, { server: 'mail' }, { server: 'my-flies' }, { server: 'my-files', limit: 1 }])
+        found.push(JSON.stringify(await raw(params)));
+      for (const name of ['my-files.read-file', 'read-file', 'my-files.read-fle', 'shared', 'mail.send_mail'])
+        found.push(JSON.stringify(await search.describe({ tools: [name] }, context)));
+      return found;
+    };
+    const read = files.tools?.[0] as RunnableTool;
+    const alone = await answersAmong([{ ...files, tools: [read] }]);
+    expect(alone[0]).toContain('my-files.read-file');
+    // Words of theirs, words with slips of its own, its name, names in code, and many of one word.
+    const hidden = ['fle', 'invoise', 'readfil', 'slow', 'reads', 'read_file', 'mail', 'zzqq'].map((name) =>
+      tool(name, { description: `${name} path` }),
+    );
+    const many = Array.from({ length: 50 }, (_, at) => tool(`file_${at}`, { description: 'Reads a file, a file, a file.' }));
+    expect(await answersAmong([{ name: 'aa', tools: [...hidden, ...many] }, files, mail, { name: 'my_files', tools: hidden }])).toEqual(
+      alone,
+    );
+    expect(await answersAmong([{ ...files, tools: [...many, ...hidden, read, ...many] }])).toEqual(alone);
+  });
+
   it('is found by others from the same index', { tags: ['deep'] }, async () => {
     const search = new ToolSearch({ servers, mayList });
     const { caller } = createContext('tools/call');

@@ -1,51 +1,62 @@
-import type { StubInput } from '@notebridge/bindings';
+import { loadStubs, type ToolStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { BridgeError } from '../../core/errors.js';
-import type { Tool } from '../../core/mcp.js';
 import type { SavedSkill } from '../../core/saved-skills.js';
 import { quote } from '../../util/quote.js';
-import type { SearchedServer } from './known-tools.js';
+import { maxSearched } from './definitions.js';
 import { firstSentence, shownName } from './one-line.js';
+import type { SearchParams } from './parse-params.js';
+import type { Entry, FoundEntry, SearchedTools } from './searched-tools.js';
+import type { SeenServer } from './seen-server.js';
+import { isReadOnly } from './show-tools.js';
+import { Spellings } from './spellings.js';
 import { foldName } from './tool-document.js';
 
 /** Names that an error text lists. */
 const maxNamed = 30;
 
-export interface ToolViewOptions {
-  servers: readonly SearchedServer[];
-  skills: readonly SavedSkill[];
-  /** Undefined for the tool: one of a server whose tools are not known. */
-  mayList: (server: string, tool: Tool | undefined) => boolean;
-  /** True if there are tools that no search looks at. */
-  isFull: boolean;
-}
-
-/** A server as one principal sees it. */
-export interface SeenServer {
-  name: string;
-  description: string | undefined;
-  isSkills: boolean;
-  /** Sorted by name, each name once; none if they are not known. */
-  tools: readonly Tool[];
-  /** Why its tools are not known. */
-  reason: string | undefined;
-}
-
-/** What one principal may know of: nothing else reaches a count, a list or a suggestion. */
+/**
+ * What one principal may know of: nothing else reaches a count, a score, a list or a suggestion. What takes time to make of it is made once, when it
+ * is needed.
+ */
 export class ToolView {
+  /** Sorted by name. */
+  readonly servers: readonly SeenServer[];
   readonly skills: readonly SavedSkill[];
-  readonly #options: ToolViewOptions;
-  #servers: readonly SeenServer[] | undefined;
+  /** How many tools there are. */
+  readonly size: number;
+  #searched: Promise<SearchedTools> | undefined;
+  #stubs: Promise<ToolStubs> | undefined;
+  #spellings: Promise<Spellings> | undefined;
 
-  constructor(options: ToolViewOptions) {
-    this.skills = options.skills;
-    this.#options = options;
+  constructor(servers: readonly SeenServer[], skills: readonly SavedSkill[]) {
+    this.servers = servers;
+    this.skills = skills;
+    this.size = servers.reduce((sum, { tools }) => sum + tools.length, 0);
   }
 
-  /** Sorted by name. Made when it is needed: most searches name no server but those that they find. */
-  get servers(): readonly SeenServer[] {
-    this.#servers ??= this.#options.servers.flatMap((server) => this.#see(server)).sort(byName);
-    return this.#servers;
+  /** What a query finds, best first. */
+  async find({ query, server, readOnly }: Pick<SearchParams, 'query' | 'server' | 'readOnly'>): Promise<FoundEntry[]> {
+    this.#searched ??= import('./searched-tools.js').then(({ SearchedTools: Searched }) => Searched.of(this));
+    const isWanted = (entry: Entry): boolean => {
+      if (entry.kind === 'skill') return server === undefined && !readOnly;
+      return (server === undefined || entry.server === server) && (!readOnly || isReadOnly(entry.tool));
+    };
+    return (await this.#searched).find(query, isWanted);
+  }
+
+  /** The functions that code has: their names depend on all tools. */
+  stubs(): Promise<ToolStubs> {
+    this.#stubs ??= loadStubs({
+      servers: this.servers.filter(({ isSkills }) => !isSkills),
+      skills: this.servers.find(({ isSkills }) => isSkills),
+    });
+    return this.#stubs;
+  }
+
+  spellings(): Promise<Spellings> {
+    this.#spellings ??= this.stubs().then((stubs) => new Spellings(this.servers, stubs));
+    return this.#spellings;
   }
 
   /** A server by its name, in any spelling that means one of them. Throws `unknown_server` that says what there is. */
@@ -72,30 +83,12 @@ export class ToolView {
 
   /** Sentences on what a search did not look at; empty if it looked at all. */
   leftOut(): string {
-    const { servers, mayList, isFull } = this.#options;
-    const silent = servers.filter(({ name, tools }) => tools === undefined && mayList(name, undefined)).slice(0, maxNamed);
-    const named = silent.map(({ name, reason = '' }) => `${shownName(name)} (${firstSentence(reason, 200)})`);
+    const silent = this.servers.flatMap(({ name, reason }) =>
+      reason === undefined ? [] : [`${shownName(name)} (${firstSentence(reason, 200)})`],
+    );
     return [
-      ...(named.length === 0 ? [] : [`Not searched: ${named.join('; ')}.`]),
-      ...(isFull ? ['There are more tools than are searched; list a server to see all of its tools.'] : []),
+      ...(silent.length === 0 ? [] : [`Not searched: ${silent.slice(0, maxNamed).join('; ')}.`]),
+      ...(this.size > maxSearched ? ['There are more tools than are searched; list a server to see all of its tools.'] : []),
     ].join(' ');
   }
-
-  /** What bindings are made of: names of functions depend on all of it. */
-  bound(): StubInput {
-    return { servers: this.servers.filter(({ isSkills }) => !isSkills), skills: this.servers.find(({ isSkills }) => isSkills) };
-  }
-
-  #see({ name, description, isSkills, tools, reason }: SearchedServer): SeenServer[] {
-    const { mayList } = this.#options;
-    const listed = tools?.filter((tool) => mayList(name, tool)) ?? [];
-    const isSeen = listed.length > 0 || ((tools === undefined || tools.length === 0) && mayList(name, undefined));
-    const unique = new Map([...listed].reverse().map((tool) => [tool.name, tool]));
-    return isSeen ? [{ name, description, isSkills, tools: [...unique.values()].sort(byName), reason }] : [];
-  }
-}
-
-/** By code units: the same order on every machine. */
-function byName(one: { name: string }, other: { name: string }): number {
-  return one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
 }

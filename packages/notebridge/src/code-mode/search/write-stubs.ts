@@ -1,10 +1,13 @@
 import type { ToolStubs } from '@notebridge/bindings';
 import type { ToolAddress } from '../../core/tool-address.js';
+import { Turns } from '../../util/turns.js';
 import { shownName } from './one-line.js';
 
 /** Characters of all stubs of one answer, and of one of them. */
 const maxText = 40_000;
 const maxStub = 16_000;
+/** Others have a turn when stubs were made for so long. Milliseconds. */
+const turnMs = 5;
 
 export interface WrittenStubs {
   text: string;
@@ -18,6 +21,7 @@ export async function writeStubs(stubs: ToolStubs, addresses: readonly ToolAddre
   const notes: string[] = [];
   const late: string[] = [];
   let left = maxText;
+  const turns = new Turns(turnMs);
   for (const address of addresses) {
     const name = `${shownName(address.server)}.${shownName(address.tool)}`;
     const stub = left > 0 ? await stubs.stubOf(address) : undefined;
@@ -31,6 +35,7 @@ export async function writeStubs(stubs: ToolStubs, addresses: readonly ToolAddre
     if (text !== whole) notes.push(`${name} is cut: it has ${whole.length} characters, and ${maxStub} are shown.`);
     texts.push(text);
     left -= text.length;
+    await turns.pause();
   }
   if (late.length > 0) notes.push(`Left out, since ${maxText} characters are shown at once: ${late.join(', ')}. Ask for fewer.`);
   return { text: texts.join('\n\n\n'), notes };
