@@ -101,7 +101,7 @@ describe.skipIf(natsProgram === undefined)(`grants over a real NATS${whyNoNats}`
       calls++;
       return outcome;
     };
-    const answered = await Promise.all([one, two, one, two].map((answers) => answers.run('k', 'f', call)));
+    const answered = await Promise.all([one, two, one, two].map((answers) => answers.run({ holder: 'a', key: 'k' }, 'f', call)));
     expect(calls).toBe(1);
     expect(answered.every((answer) => 'text' in answer && answer.text === outcome.text)).toBe(true);
     await Promise.all([one.settled(), two.settled()]);

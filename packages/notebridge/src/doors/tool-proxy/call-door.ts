@@ -27,6 +27,9 @@ interface ParsedCall {
 
 type CallOptions = ToolCallRequest & ToolCallOptions & { callId: string };
 
+/** The largest body of a search: ten times what its arguments can be. */
+const maxSearchBytes = 64 * 1024;
+
 /** Failures that come before the tool could run. */
 const hasNotRun: ReadonlySet<string | null> = new Set([
   'tool_not_found',
@@ -50,12 +53,22 @@ export class CallDoor {
 
   /** Answers a call. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind it. */
   answer(context: HttpContext): void {
-    receiveBody(context.request, this.#app.maxBodyBytes, (body) => {
+    const [server = '', tool = ''] = context.params;
+    this.#answer(context, { server, tool }, this.#app.maxBodyBytes);
+  }
+
+  /** Answers a search. It costs nothing, so that a caller may have only little read for it, and nothing kept. */
+  search(context: HttpContext): void {
+    this.#answer(context, searchAddress, Math.min(maxSearchBytes, this.#app.maxBodyBytes));
+  }
+
+  #answer(context: HttpContext, address: ToolAddress, maxBytes: number): void {
+    receiveBody(context.request, maxBytes, (body) => {
       try {
         if (body === undefined) return;
-        const call = isRefusal(body) ? body : this.#parse(context.request, body.text);
+        const call = isRefusal(body) ? body : this.#parse(context.request, body.text, address);
         if (isRefusal(call)) context.refuse(call);
-        else this.#call(context, call);
+        else this.#call(context, address, call);
       } catch (error) {
         context.fail(error);
       }
@@ -63,21 +76,18 @@ export class CallDoor {
   }
 
   /** The arguments, and the key with what it stands for; or why the call is not made. */
-  #parse({ headers }: IncomingMessage, text: string): ParsedCall | Refusal {
+  #parse({ headers }: IncomingMessage, text: string, address: ToolAddress): ParsedCall | Refusal {
     const parsed = parseCallBody(text);
     if (isRefusal(parsed)) return parsed;
     if (this.#app.calls.size >= this.#proxy.limits.maxInFlight) return tooManyCalls();
-    const key = headers['idempotency-key'];
+    const key = address === searchAddress ? undefined : headers['idempotency-key'];
     if (key === undefined) return { args: parsed.arguments, repeatable: undefined };
     if (typeof key !== 'string' || !fits(key, idempotencyKeySchema)) return badKey();
     return { args: parsed.arguments, repeatable: { key, text } };
   }
 
-  #call(context: HttpContext, { args, repeatable }: ParsedCall): void {
+  #call(context: HttpContext, address: ToolAddress, { args, repeatable }: ParsedCall): void {
     const { request, response, headers, principal, id: callId } = context;
-    // The route of the search has no parameters.
-    const [server = searchAddress.server, tool = searchAddress.tool] = context.params;
-    const address = { server, tool };
     const format = streamFormatOf(request.headers.accept);
     const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
     const cancellation = new Cancellation();
@@ -124,7 +134,7 @@ export class CallDoor {
       .update(JSON.stringify([address.server, address.tool]))
       .update(text)
       .digest('base64');
-    return this.#proxy.answers.run(`${principalKey(principal)} ${key}`, fingerprint, perform);
+    return this.#proxy.answers.run({ holder: principalKey(principal), key }, fingerprint, perform);
   }
 
   /** Never rejects. */

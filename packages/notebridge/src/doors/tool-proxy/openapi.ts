@@ -110,7 +110,7 @@ const searchOperation: JsonObject = {
   summary: 'Find tools by what they do',
   tags: ['tools'],
   description:
-    'As `search_tools` does for agents: `arguments` has `query`, and may have `server`, `limit` (at most 50), `offset`, `read_only` and `detail`. It costs a grant no call.',
+    'As `search_tools` does for agents: `arguments` has `query`, and may have `server`, `limit` (at most 50), `offset`, `read_only` and `detail`. It costs a grant no call; one caller has 16 under way at most. The body has 64 KiB at most, and an `Idempotency-Key` means nothing here.',
   requestBody: { required: true, content: json(ref('schemas', 'ToolCallRequest')) },
   responses: { ...guardedPost, 200: answer('What was found.', 'ToolCallResponse') },
 };

@@ -4,7 +4,7 @@ import { MemorySharedStore, type MemoryStoreClient } from '../../../test/support
 import { createSteppedRuntime, type SteppedRuntime } from '../../../test/support/stepped-runtime.js';
 import type { Refusal } from '../http/refusal.js';
 import { SharedAnswers } from './shared-answers.js';
-import { type Outcome, StoredAnswers } from './stored-answers.js';
+import { type AnswerKey, type Outcome, StoredAnswers } from './stored-answers.js';
 
 let runtime: SteppedRuntime;
 let shared: MemorySharedStore;
@@ -18,6 +18,7 @@ beforeEach(() => {
   logged = [];
 });
 
+const of = (key: string, holder = 'a'): AnswerKey => ({ holder, key });
 const outcome = (text: string, hasRun = true): Outcome => ({ status: 200, text, headers: [], hasRun });
 const again = (text: string): Outcome => ({ ...outcome(text), headers: ['idempotency-replayed', 'true'] });
 const never = (): never => {
@@ -53,14 +54,14 @@ async function during<Result>(work: Promise<Result>): Promise<Result> {
 describe('SharedAnswers', () => {
   it('makes a call once, whichever hub it comes to again, and says that a repetition is one', { tags: ['P-077'] }, async () => {
     const [one, two] = [openHub('one'), openHub('two')];
-    expect(await one.answers.run('k', 'f', async () => outcome('a'))).toEqual(outcome('a'));
-    expect(await during(two.answers.run('k', 'f', never))).toEqual(again('a'));
-    expect(await during(one.answers.run('k', 'f', never))).toEqual(again('a'));
-    expect(await during(two.answers.run('k', 'other', never))).toMatchObject({ status: 422 });
+    expect(await one.answers.run(of('k'), 'f', async () => outcome('a'))).toEqual(outcome('a'));
+    expect(await during(two.answers.run(of('k'), 'f', never))).toEqual(again('a'));
+    expect(await during(one.answers.run(of('k'), 'f', never))).toEqual(again('a'));
+    expect(await during(two.answers.run(of('k'), 'other', never))).toMatchObject({ status: 422 });
     const text = (await shared.client().list('answer.')).map(({ key, value }) => `${key} ${value}`).join();
     expect(text).not.toContain('"a"');
     await runtime.pass(601_000);
-    expect(await during(two.answers.run('k', 'f', async () => outcome('b')))).toEqual(outcome('b'));
+    expect(await during(two.answers.run(of('k'), 'f', async () => outcome('b')))).toEqual(outcome('b'));
   });
 
   it('has a repetition wait for the hub that makes the call, and one of many at once make it', async () => {
@@ -70,7 +71,7 @@ describe('SharedAnswers', () => {
       calls++;
       return new Promise((resolve) => runtime.after(30_000, () => resolve(outcome('a'))));
     };
-    const runs = Array.from({ length: 30 }, (_, at) => (hubs[at % 3] as (typeof hubs)[0]).answers.run('k', 'f', call));
+    const runs = Array.from({ length: 30 }, (_, at) => (hubs[at % 3] as (typeof hubs)[0]).answers.run(of('k'), 'f', call));
     const answered = (await during(Promise.all(runs))) as Outcome[];
     expect(calls).toBe(1);
     expect(answered.every(({ text }) => text === 'a')).toBe(true);
@@ -79,26 +80,26 @@ describe('SharedAnswers', () => {
 
   it('says that the outcome is unknown when that hub has ended, and does not repeat the call', { tags: ['P-077'] }, async () => {
     const [one, two] = [openHub('one'), openHub('two')];
-    void one.answers.run('k', 'f', () => new Promise(() => {}));
-    const waiting = two.answers.run('k', 'f', never);
+    void one.answers.run(of('k'), 'f', () => new Promise(() => {}));
+    const waiting = two.answers.run(of('k'), 'f', never);
     await runtime.pass(2000);
     ended.add('one');
     expect(await during(waiting)).toMatchObject({ status: 409, more: { error_code: 'hub_gone' } });
-    expect(await during(two.answers.run('k', 'f', never))).toMatchObject({ status: 409 });
+    expect(await during(two.answers.run(of('k'), 'f', never))).toMatchObject({ status: 409 });
   });
 
   it('gives the answer of a hub that has ended after it', async () => {
     const [one, two] = [openHub('one'), openHub('two')];
-    await one.answers.run('k', 'f', async () => outcome('a'));
+    await one.answers.run(of('k'), 'f', async () => outcome('a'));
     await during(one.answers.settled());
     ended.add('one');
-    expect(await during(two.answers.run('k', 'f', never))).toEqual(again('a'));
+    expect(await during(two.answers.run(of('k'), 'f', never))).toEqual(again('a'));
   });
 
   it('lets a repetition have its own try where the first was refused before it could run', async () => {
     const [one, two] = [openHub('one'), openHub('two')];
-    expect(await one.answers.run('k', 'f', async () => outcome('denied', false))).toEqual(outcome('denied', false));
-    expect(await during(two.answers.run('k', 'f', async () => outcome('a')))).toEqual(outcome('a'));
+    expect(await one.answers.run(of('k'), 'f', async () => outcome('denied', false))).toEqual(outcome('denied', false));
+    expect(await during(two.answers.run(of('k'), 'f', async () => outcome('a')))).toEqual(outcome('a'));
   });
 
   it.each([
@@ -106,19 +107,19 @@ describe('SharedAnswers', () => {
     ['full of quotes, so that JSON has twice as much of it', '"'.repeat(200_000)],
   ])('keeps what is too large at the hub that made the call, and says so at the others: %s', async (_what, large) => {
     const [one, two] = [openHub('one'), openHub('two')];
-    expect(await one.answers.run('k', 'f', async () => outcome(large))).toEqual(outcome(large));
-    expect(await during(one.answers.run('k', 'f', never))).toEqual(again(large));
-    const refused = (await during(two.answers.run('k', 'f', never))) as Refusal;
+    expect(await one.answers.run(of('k'), 'f', async () => outcome(large))).toEqual(outcome(large));
+    expect(await during(one.answers.run(of('k'), 'f', never))).toEqual(again(large));
+    const refused = (await during(two.answers.run(of('k'), 'f', never))) as Refusal;
     expect(refused).toMatchObject({ status: 409, detail: expect.stringContaining('too large'), more: { error_code: 'answer_gone' } });
   });
 
   it('shares what is just small enough', async () => {
     const [one, two] = [openHub('one'), openHub('two')];
     const [long, quoted] = ['x'.repeat(360_000), '"'.repeat(180_000)];
-    await one.answers.run('k', 'f', async () => outcome(long));
-    await one.answers.run('l', 'f', async () => outcome(quoted));
-    expect(await during(two.answers.run('k', 'f', never))).toEqual(again(long));
-    expect(await during(two.answers.run('l', 'f', never))).toEqual(again(quoted));
+    await one.answers.run(of('k'), 'f', async () => outcome(long));
+    await one.answers.run(of('l'), 'f', async () => outcome(quoted));
+    expect(await during(two.answers.run(of('k'), 'f', never))).toEqual(again(long));
+    expect(await during(two.answers.run(of('l'), 'f', never))).toEqual(again(quoted));
   });
 
   it('does not try again and again what the store will never take', async () => {
@@ -128,7 +129,7 @@ describe('SharedAnswers', () => {
       tries++;
       return Promise.reject(new TypeError('No entry of a store.'));
     };
-    expect(await answers.run('k', 'f', async () => outcome('a'))).toEqual(outcome('a'));
+    expect(await answers.run(of('k'), 'f', async () => outcome('a'))).toEqual(outcome('a'));
     await during(answers.settled());
     expect([tries, logged]).toEqual([1, ['The answer of a call could not be stored: No entry of a store.']]);
   });
@@ -137,13 +138,13 @@ describe('SharedAnswers', () => {
     const [one, two] = [openHub('one'), openHub('two')];
     let writes = 0;
     one.store.fault = () => (writes++ % 2 === 0 ? 'answer lost' : undefined);
-    expect(await during(one.answers.run('k', 'f', async () => outcome('a')))).toEqual(outcome('a'));
-    expect(await during(two.answers.run('k', 'f', never))).toEqual(again('a'));
+    expect(await during(one.answers.run(of('k'), 'f', async () => outcome('a')))).toEqual(outcome('a'));
+    expect(await during(two.answers.run(of('k'), 'f', never))).toEqual(again('a'));
     one.store.isCut = true;
-    expect(await during(one.answers.run('l', 'f', never))).toMatchObject({ status: 503, more: { error_code: 'cluster_unavailable' } });
+    expect(await during(one.answers.run(of('l'), 'f', never))).toMatchObject({ status: 503, more: { error_code: 'cluster_unavailable' } });
     // What may have been written of it does not stand in the way.
     one.store.isCut = false;
-    expect(await during(two.answers.run('l', 'f', async () => outcome('b')))).toEqual(outcome('b'));
+    expect(await during(two.answers.run(of('l'), 'f', async () => outcome('b')))).toEqual(outcome('b'));
   });
 
   it('withdraws a key that it could not find out to be its own', async () => {
@@ -152,11 +153,11 @@ describe('SharedAnswers', () => {
       if (kind === 'create') one.store.isCut = true;
       return 'answer lost';
     };
-    const refused = one.answers.run('k', 'f', never);
+    const refused = one.answers.run(of('k'), 'f', never);
     expect(await during(refused)).toMatchObject({ status: 503 });
     expect(await two.store.list('answer.')).toHaveLength(1);
     one.store.isCut = false;
     one.store.fault = () => undefined;
-    expect(await during(two.answers.run('k', 'f', async () => outcome('b')))).toEqual(outcome('b'));
+    expect(await during(two.answers.run(of('k'), 'f', async () => outcome('b')))).toEqual(outcome('b'));
   });
 });

@@ -7,7 +7,7 @@ import type { Runtime } from '../../util/runtime.js';
 import { SealedTexts } from '../../util/sealed-text.js';
 import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
 import { printAnswered, printSharedAnswer, readSharedAnswer, type SharedAnswer } from './shared-answer-entry.js';
-import { type AnswerStore, keyReused, type Outcome, replayed } from './stored-answers.js';
+import { type AnswerKey, type AnswerStore, keyReused, type Outcome, replayed } from './stored-answers.js';
 
 export interface SharedAnswersOptions {
   store: SharedStore;
@@ -54,15 +54,16 @@ export class SharedAnswers implements AnswerStore {
     this.#seals = new SealedTexts(deriveKey(options.clusterKey, 'answers'), options.runtime);
   }
 
-  async run(name: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
-    // Names hold what callers made up, of any length and with any character.
-    const key = `answer.${hash('sha256', name, 'base64url')}`;
+  async run(of: AnswerKey, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
+    const { holder } = of;
+    // Keys are what callers made up, of any length and with any character.
+    const key = `answer.${hash('sha256', `${holder} ${of.key}`, 'base64url')}`;
     const running = this.#running.get(key);
-    if (running === undefined) return this.#runFirst(key, fingerprint, call);
+    if (running === undefined) return this.#runFirst({ holder, key }, fingerprint, call);
     if (running.fingerprint !== fingerprint) return keyReused();
     const outcome = await running.outcome;
     if (isRefusal(outcome)) return outcome;
-    return outcome.hasRun ? asReplayed(outcome) : this.run(name, fingerprint, call);
+    return outcome.hasRun ? asReplayed(outcome) : this.run(of, fingerprint, call);
   }
 
   /** Resolves when what calls have answered is in the store. For a hub that ends. */
@@ -70,26 +71,26 @@ export class SharedAnswers implements AnswerStore {
     await Promise.all(this.#writing);
   }
 
-  async #runFirst(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
-    const outcome = this.#perform(key, fingerprint, call);
+  async #runFirst(of: AnswerKey, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
+    const outcome = this.#perform(of, fingerprint, call);
     const running = { fingerprint, outcome };
-    this.#running.set(key, running);
+    this.#running.set(of.key, running);
     try {
       return await outcome;
     } finally {
-      this.#running.delete(key);
+      this.#running.delete(of.key);
     }
   }
 
-  async #perform(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
+  async #perform(of: AnswerKey, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
     const mark = this.#options.runtime.bytes(9).toString('base64url');
     const mine: SharedAnswer = { fingerprint, hub: this.#options.hubId(), mark, state: 'running' };
     const since = this.#options.runtime.steady();
     for (;;) {
-      const claimed = await this.#claim(key, mine);
+      const claimed = await this.#claim(of.key, mine);
       if (claimed === undefined) return notReached();
-      if (claimed.mark === mark) return this.#make(key, claimed, call);
-      const followed = await this.#follow(key, claimed, { fingerprint, since });
+      if (claimed.mark === mark) return this.#make(of, claimed, call);
+      const followed = await this.#follow(of, claimed, { fingerprint, since });
       // Its call was refused before it could run: this one has its own try.
       if (followed !== undefined) return followed;
     }
@@ -115,24 +116,24 @@ export class SharedAnswers implements AnswerStore {
     return undefined;
   }
 
-  async #make(key: string, mine: Found, call: () => Promise<Outcome>): Promise<Outcome> {
+  async #make(of: AnswerKey, mine: Found, call: () => Promise<Outcome>): Promise<Outcome> {
     const outcome = await call();
-    this.#write(this.#put(key, mine, outcome.hasRun ? await this.#toEntry(key, mine, outcome) : undefined));
+    this.#write(this.#put(of.key, mine, outcome.hasRun ? await this.#toEntry(of, mine, outcome) : undefined));
     return outcome;
   }
 
   /** What other hubs find under the key. */
-  async #toEntry(key: string, mine: Found, outcome: Outcome): Promise<string> {
+  async #toEntry({ holder, key }: AnswerKey, mine: Found, outcome: Outcome): Promise<string> {
     const seals = this.#seals;
     const answered = printAnswered(key, mine, { outcome, seals });
     if (answered !== undefined) return answered;
-    await this.#options.large.run(mine.mark, mine.fingerprint, () => Promise.resolve(outcome));
+    await this.#options.large.run({ holder, key: mine.mark }, mine.fingerprint, () => Promise.resolve(outcome));
     return printSharedAnswer(key, { ...mine, state: 'kept' }, seals);
   }
 
   /** Waits for the answer of the hub that makes the call. Undefined: there is none, and the key is free. */
   async #follow(
-    key: string,
+    { holder, key }: AnswerKey,
     first: Found,
     { fingerprint, since }: { fingerprint: string; since: number },
   ): Promise<Outcome | Refusal | undefined> {
@@ -141,7 +142,7 @@ export class SharedAnswers implements AnswerStore {
     let goneSince: number | undefined;
     for (let found: Found | undefined = first; found !== undefined; found = await this.#readOr(key, found)) {
       if (found.fingerprint !== fingerprint) return keyReused();
-      if (found.state === 'kept') return this.#takeLarge(found);
+      if (found.state === 'kept') return this.#takeLarge(holder, found);
       if (found.state !== 'running') return asReplayed(found.state);
       const now = runtime.steady();
       goneSince = isHubAlive(found.hub) ? undefined : (goneSince ?? now);
@@ -152,10 +153,10 @@ export class SharedAnswers implements AnswerStore {
     return undefined;
   }
 
-  async #takeLarge({ hub, mark, fingerprint }: Found): Promise<Outcome | Refusal> {
+  async #takeLarge(holder: string, { hub, mark, fingerprint }: Found): Promise<Outcome | Refusal> {
     if (hub !== this.#options.hubId()) return keptElsewhere();
     let isThere = true;
-    const outcome = await this.#options.large.run(mark, fingerprint, () => {
+    const outcome = await this.#options.large.run({ holder, key: mark }, fingerprint, () => {
       isThere = false;
       return Promise.resolve({ status: 409, text: '', headers: [], hasRun: false });
     });

@@ -53,7 +53,7 @@ function addCallRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
   };
   app.addRoute({ ...route, path: `${proxyPrefix}/:server/tools/:tool` });
   app.addRoute({ ...route, path: `${proxyPrefix}/:server/:tool` });
-  app.addRoute({ ...route, path: `${proxyPrefix}/search` });
+  app.addRoute({ ...route, path: `${proxyPrefix}/search`, handle: (context) => door.search(context) });
 }
 
 /** Asked every few seconds by monitors, and by commands that look for the hub. */
