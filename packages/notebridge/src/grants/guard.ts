@@ -7,7 +7,7 @@ import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
 import type { ToolAddress } from '../core/tool-address.js';
-import type { WhileLive } from '../core/while-live.js';
+import { type WhileLive, workWhileLive } from '../core/while-live.js';
 import { quote } from '../util/quote.js';
 import type { Admission } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
@@ -72,34 +72,13 @@ export function createGuard(options: GuardOptions): Guard {
       try {
         const { whileLive } = options;
         if (whileLive === undefined || context.type !== 'request' || isUnbound(context)) return judge(context, callNext, options);
-        return judgeWhileLive(context, () => judge(context, callNext, options), whileLive);
+        const { cancellation } = context;
+        return workWhileLive(whileLive, { principal: principalOf(context), cancellation }, () => judge(context, callNext, options));
       } catch (error) {
         return refuse(context, error, options);
       }
     },
   };
-}
-
-/** Judges a call. A call that runs when its grant ends is cancelled, and answered at once with why, whatever becomes of it. */
-function judgeWhileLive(
-  context: MiddlewareContext,
-  work: () => Promise<Answered<JsonObject>>,
-  whileLive: WhileLive,
-): Promise<Answered<JsonObject>> {
-  const { cancellation } = context;
-  return new Promise((resolve, reject) => {
-    const stop = whileLive(principalOf(context), (why) => {
-      reject(why);
-      cancellation.withdraw(why);
-    });
-    const end = (): void => cancellation.whenNotOutlived(stop);
-    try {
-      work().finally(end).then(resolve, reject);
-    } catch (error) {
-      end();
-      reject(error);
-    }
-  });
 }
 
 /** Not async: every call goes through here. Throws what the admission refuses before anything was begun. */

@@ -7,6 +7,7 @@ import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-
 import type { Middleware } from '../../src/core/middleware.js';
 import type { Principal } from '../../src/core/principal.js';
 import type { ToolServer } from '../../src/core/tool-server.js';
+import type { WhileLive } from '../../src/core/while-live.js';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/doors/http/http-app.js';
 import { type HttpListener, type ListenOptions, listenHttp } from '../../src/doors/http/listen.js';
 import { createToolProxy, type ToolProxyDoorOptions } from '../../src/doors/tool-proxy/tool-proxy.js';
@@ -19,6 +20,8 @@ export interface OpenOptions extends Partial<ToolProxyDoorOptions> {
   servers?: MemoryToolServers;
   more?: ToolServer[];
   middleware?: Middleware[];
+  /** Default: every grant lives for ever. */
+  whileLive?: WhileLive;
   http?: HttpAppOptions;
   listen?: Partial<ListenOptions>;
 }
@@ -54,7 +57,7 @@ export async function openToolProxy(options: OpenOptions = {}): Promise<OpenTool
   servers.add(new MemoryToolServer({ name: 'github', tools: [...test.tools, ...(options.tools ?? [])] }));
   for (const server of options.more ?? []) servers.add(server);
   const log: LogLine[] = [];
-  const hub = new Hub({ logger: toLogger(log) });
+  const hub = new Hub({ logger: toLogger(log), whileLive: options.whileLive });
   for (const middleware of options.middleware ?? []) hub.addMiddleware(middleware);
   const app = createHttpApp({ logger: hub.logger, ...options.http });
   const proxy = createToolProxy(app, { hub, authenticate, ...options, servers });

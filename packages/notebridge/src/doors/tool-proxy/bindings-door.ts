@@ -1,8 +1,10 @@
 import type { BindingLanguage } from '@notebridge/bindings';
 import type { Logger } from '@notebridge/kit/logger';
 import { gatherInput } from '../../bindings/input.js';
-import { ServedBindings } from '../../bindings/served-bindings.js';
+import { type BindingsArchive, ServedBindings } from '../../bindings/served-bindings.js';
+import { Cancellation } from '../../core/cancellation.js';
 import type { Principal } from '../../core/principal.js';
+import { workWhileLive } from '../../core/while-live.js';
 import type { HttpContext } from '../http/http-context.js';
 import { sendTagged } from './entity-tag.js';
 import type { ToolProxy } from './tool-proxy-context.js';
@@ -26,16 +28,22 @@ export class BindingsDoor {
   }
 
   async answer(language: BindingLanguage, context: HttpContext): Promise<void> {
-    const { under, proxy, logger } = this.#options;
-    const { request, principal } = context;
-    // The name under which the caller has reached us is one that it can reach; which names are ours was checked before.
-    const hubUrl = `http://${request.headers.host}${under}`;
-    const { input, warnings } = await gatherInput(proxy.servers, { hubUrl, timeoutMs, mayShow: mayShowTo(proxy, principal) });
-    for (const warning of warnings) logger.warn(warning);
-    const { contentHash, bytes } = await this.#served.archive(language, input);
+    const { principal } = context;
+    const cancellation = new Cancellation();
+    const make = (): Promise<BindingsArchive> => this.#make(language, context, cancellation.signal);
+    const { contentHash, bytes } = await workWhileLive(this.#options.proxy.hub.whileLive, { principal, cancellation }, make);
     const name = `generated-${language}.tar.gz`;
     const headers = ['vary', 'authorization, host', 'content-disposition', `attachment; filename="${name}"`];
     sendTagged(context, { tag: contentHash, type: 'application/gzip', body: bytes, headers });
+  }
+
+  async #make(language: BindingLanguage, { request, principal }: HttpContext, signal: AbortSignal): Promise<BindingsArchive> {
+    const { under, proxy, logger } = this.#options;
+    // The name under which the caller has reached us is one that it can reach; which names are ours was checked before.
+    const hubUrl = `http://${request.headers.host}${under}`;
+    const { input, warnings } = await gatherInput(proxy.servers, { hubUrl, timeoutMs, signal, mayShow: mayShowTo(proxy, principal) });
+    for (const warning of warnings) logger.warn(warning);
+    return this.#served.archive(language, input);
   }
 }
 

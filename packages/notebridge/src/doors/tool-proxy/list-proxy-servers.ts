@@ -1,5 +1,7 @@
+import { Cancellation } from '../../core/cancellation.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';
+import { workWhileLive } from '../../core/while-live.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { isListed } from './proxy-tool-call.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';
@@ -27,10 +29,12 @@ export interface ListedTool {
   annotations: unknown;
 }
 
-/** The servers whose tools code may call, as far as the principal may know of them. Default principal: the owner. */
+/** The servers whose tools code may call, as far as the principal may know of them. Default principal: the owner. Rejects with `bad_grant`. */
 export async function listProxyServers(proxy: ToolProxy, principal: Principal = owner): Promise<ProxyServerList> {
   const servers = proxy.servers.all().filter(({ name }) => findServer(proxy.servers, name) !== undefined);
-  await Promise.all(servers.map(askForTools));
+  const cancellation = new Cancellation();
+  const ask = (): Promise<unknown> => Promise.all(servers.map((server) => askForTools(server, cancellation.signal)));
+  await workWhileLive(proxy.hub.whileLive, { principal, cancellation }, ask);
   const listed = servers.filter((server) => isListed(proxy, server, principal)).map((server) => toListed(proxy, server, principal));
   return { servers: listed, total: listed.length };
 }
@@ -57,8 +61,8 @@ function toListed(proxy: ToolProxy, server: ToolServer, principal: Principal): L
 const longestWaitMs = 5000;
 
 /** Asks a server that runs, or is about to, for its tools if they were never listed. */
-async function askForTools(server: ToolServer): Promise<void> {
+async function askForTools(server: ToolServer, signal: AbortSignal): Promise<void> {
   const { status } = server.state;
   if (server.knownTools !== undefined || (status !== 'running' && status !== 'starting')) return;
-  await settlesWithin(server.listTools(), longestWaitMs);
+  await settlesWithin(server.listTools(), longestWaitMs, signal);
 }

@@ -4,6 +4,7 @@ import type { ToolNames } from '../../catalog/tool-names.js';
 import type { Caller, ParentCall } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
+import type { ToolResult } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { Asker } from '../../core/questions.js';
@@ -11,6 +12,7 @@ import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import type { TraceHeaders } from '../../core/trace-headers.js';
+import { workWhileLive } from '../../core/while-live.js';
 import { quote } from '../../util/quote.js';
 import { searchAddress } from './search-tools.js';
 import { type CallAnswer, toAnswer } from './to-answer.js';
@@ -90,7 +92,8 @@ async function searchTools(
   { principal, callId }: { principal: Principal; callId: string },
 ): Promise<ToolCallResponse> {
   const startedAt = proxy.now();
-  const answer = toAnswer(await proxy.search(params, { principal, signal: cancellation.signal }));
+  const search = (): Promise<ToolResult> => proxy.search(params, { principal, signal: cancellation.signal });
+  const answer = toAnswer(await workWhileLive(proxy.hub.whileLive, { principal, cancellation }, search));
   return Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
 }
 

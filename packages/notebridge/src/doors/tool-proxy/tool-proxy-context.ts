@@ -9,6 +9,7 @@ import type { MiddlewareContext } from '../../core/middleware.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
+import type { WhileLive } from '../../core/while-live.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
 import { createSearchTools, type SearchTools } from './search-tools.js';
 import { type AnswerStore, StoredAnswers } from './stored-answers.js';
@@ -35,6 +36,8 @@ export type ToolProxyLimits = typeof defaultLimits;
 export interface ToolProxyHub {
   request(context: MiddlewareContext, terminal: (context: MiddlewareContext) => Promise<JsonObject>): Promise<JsonObject>;
   readonly logger: Logger;
+  /** When what waits for a principal has to end. */
+  readonly whileLive: WhileLive;
 }
 
 export interface ToolProxyOptions {
