@@ -1,3 +1,4 @@
+// @runs process
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
 import { cpuOf } from '../../../test/support/growth.js';
@@ -12,7 +13,9 @@ const { signal } = new AbortController();
 
 /** As many words as a server of a thousand tools may have. */
 const beginnings = ['cre', 'del', 'upda', 'lis', 'reav', 'wri', 'sear', 'fin', 'bran', 'com'];
-const words = beginnings.flatMap((one) => ['mart', 'ton', 'vedil', 'dist', 'pork', 'gan', 'lituf', 'musk', 'ferb', 'kol'].map((other) => one + other));
+const words = beginnings.flatMap((one) =>
+  ['mart', 'ton', 'vedil', 'dist', 'pork', 'gan', 'lituf', 'musk', 'ferb', 'kol'].map((other) => one + other),
+);
 const wordAt = (at: number): string => words[at % words.length] ?? '';
 
 function openLarge(): (query: string, principal?: Principal) => Promise<unknown> {

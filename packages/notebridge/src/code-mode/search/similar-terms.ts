@@ -1,6 +1,6 @@
 import { slipsBetween } from '@notebridge/kit/slips';
 
-export interface SimilarTerm {
+interface SimilarTerm {
   term: string;
   slips: number;
 }

@@ -4,7 +4,7 @@ import { foldName, searchedFields } from './tool-document.js';
 import type { SearchedTerms } from './tool-terms.js';
 import { ideasOf, isCommon, isIdea, searchWordsOf, stemOf } from './words.js';
 
-export interface Scored {
+interface Scored {
   /** The number of a document, from 0, in the order in which they were added. */
   at: number;
   /** Beside the best one, which is 1: how scores come about is nobody's concern. */

@@ -4,7 +4,7 @@ import { type SearchedTexts, searchedFields, textsOfSkill, textsOfTool } from '.
 import { ideasOf, isCommon, searchWordsOf, stemOf } from './words.js';
 
 /** The terms of one field, each once. */
-export interface FieldTerms {
+interface FieldTerms {
   terms: readonly string[];
   /** How often each stands there. */
   counts: readonly number[];
