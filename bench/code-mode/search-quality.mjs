@@ -23,7 +23,7 @@ export async function openSearch(tools) {
     part('core/memory-tool-server'),
   ]);
   const servers = Object.entries(tools).map(([name, listed]) => new MemoryToolServer({ name, tools: listed, expose: 'code' }));
-  const search = new ToolSearch({ servers: new MemoryToolServers(servers), mayList: () => true });
+  const search = new ToolSearch({ servers: new MemoryToolServers(servers), listerOf: () => () => true });
   const context = { caller: {}, signal: new AbortController().signal };
   return (params) => search.search(params, context);
 }

@@ -252,6 +252,7 @@ function addDoors(
     authenticate,
     mayList: (principal, address, tool) => guard.admission.mayList(principal, address, tool),
     mayListWhole: (principal, server) => guard.admission.mayListWhole(principal, server),
+    listerOf: guard.admission.listerOf,
     prove: (nonce, port) => proveOwner(ownerToken, { nonce, port }),
     limits: { maxResultBytes, maxInFlight, ...(serversReadyMs === undefined ? {} : { serversReadyMs }) },
     ...(cluster !== undefined && { answers }),

@@ -2,6 +2,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import type { DelegateRights } from '../core/delegated-rights.js';
 import { BridgeError } from '../core/errors.js';
+import type { ListerOf } from '../core/may-list.js';
 import type { Tool } from '../core/mcp.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Principal } from '../core/principal.js';
@@ -29,7 +30,9 @@ export interface LazyGuard {
   whileLive: WhileLive;
   /** Rights for code that runs on behalf of callers. Needs neither file nor open guard: its first call opens that. */
   delegate: DelegateRights;
-  /** Whether a list may show the principal a tool of a server; undefined: one that is not known. Before the guard is open: the owner alone sees any. */
+  /** What lists may show a principal. Before the guard is open: the owner alone sees any. */
+  listerOf: ListerOf;
+  /** The same of one tool. */
   mayList(principal: Principal, server: string, tool: Tool | undefined): boolean;
   /** Which calls a person is asked about, as the config says now. */
   policy(): ApprovalPolicy;
@@ -87,6 +90,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
   /** Of what the owner sends: what is recorded, or may have to be approved. */
   const needsGuard = (context: MiddlewareContext): boolean =>
     isAuditedForAll(context) && ((isAudited && !isBroken) || approvalPolicy.isOn || opened?.calls.isOn === true || telemetry !== undefined);
+  const listerOf: ListerOf = (principal) => opened?.admission.listerOf(principal) ?? (() => principal.kind !== 'grant');
   return {
     middleware: {
       name: 'guard',
@@ -106,12 +110,8 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
     mayHear: (principal, event) => principal.kind === 'owner' || (opened?.admission.mayHear(principal, event) ?? false),
     whileLive: (principal, onEnd) => (opened?.whileLive ?? foreverLive)(principal, onEnd),
     delegate: (callers, terms) => delegations.delegate(callers, terms),
-    mayList: (principal, server, tool) => {
-      if (principal.kind !== 'grant') return true;
-      const admission = opened?.admission;
-      if (tool === undefined) return admission?.mayListWhole(principal, server) ?? false;
-      return admission?.mayList(principal, { server, tool: tool.name }, tool) ?? false;
-    },
+    listerOf,
+    mayList: (principal, server, tool) => listerOf(principal)(server, tool),
     policy: () => approvalPolicy,
     follow: (rules) => {
       approvalPolicy = toPolicy(rules);

@@ -1,4 +1,5 @@
 import { BridgeError } from '../core/errors.js';
+import type { ListerOf } from '../core/may-list.js';
 import type { Tool } from '../core/mcp.js';
 import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
@@ -74,6 +75,18 @@ export class Admission {
     if (principal.kind !== 'grant') return;
     for (const bound of this.#live(principal.grantId)) if (!allowsWhole(bound, server)) throw deniedWhole(bound, server);
   }
+
+  /** What lists may show the principal. */
+  readonly listerOf: ListerOf = (principal) => {
+    if (principal.kind !== 'grant') return () => true;
+    const bounds = this.#bounds.of(principal.grantId);
+    if (bounds instanceof BridgeError) return () => false;
+    return (server, tool) => {
+      if (tool === undefined) return bounds.every((bound) => allowsWhole(bound, server));
+      const address = { server, tool: tool.name };
+      return bounds.every((bound) => allows(bound, address) && (!bound.readOnly || this.#isReadOnly(address, tool)));
+    };
+  };
 
   /** True if a list may show the tool. */
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean {

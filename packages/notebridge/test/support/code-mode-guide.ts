@@ -95,7 +95,10 @@ export const codeModeRuns: Record<string, (code: string) => Promise<void>> = {
 
 function open() {
   const { upstreams } = openUpstreams([fixtureConfig('', [], { name: 'fs', ...installedServer('filesystem', [tmpdir()]) })]);
-  return { search: new ToolSearch({ servers: upstreams, mayList: () => true, listMs: 60_000 }), context: createContext('tools/call') };
+  return {
+    search: new ToolSearch({ servers: upstreams, listerOf: () => () => true, listMs: 60_000 }),
+    context: createContext('tools/call'),
+  };
 }
 
 function textOf({ content = [] }: ToolResult): string {

@@ -46,11 +46,12 @@ export interface OpenCodeMode {
 export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
   const { settings, hub, servers, guard, tools, hasNotebook, isShared, sandbox, kernelStarts } = options;
   const { logger, config } = settings;
-  const { mayList, delegate } = guard;
+  const { mayList, listerOf, delegate } = guard;
   const door = createKernelDoor({
     ...{ hub, servers, limits: { maxResultBytes: config.limits.maxResultBytes } },
     mayList: (principal, { server }, tool) => mayList(principal, server, tool),
     mayListWhole: (principal, server) => mayList(principal, server, undefined),
+    listerOf,
   });
   const callTool: CallTool = (call, options) => door.call(call, options);
   const packages = new PrincipalPackages({ servers, mayList, logger });
@@ -69,7 +70,7 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
     all: () => store.all(),
     maySee: (principal, skill) => store.maySee(principal, skill) && mayList(principal, skillsServerName, undefined),
   };
-  const search = new ToolSearch({ servers, mayList, logger, skills, resolveName: (name) => servers.provider.resolve(name) });
+  const search = new ToolSearch({ servers, listerOf, logger, skills, resolveName: (name) => servers.provider.resolve(name) });
   return {
     provider: new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {

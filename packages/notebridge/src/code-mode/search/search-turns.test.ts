@@ -26,7 +26,7 @@ function openLarge(): (query: string, principal?: Principal) => Promise<unknown>
     run: async () => ({ content: [] }),
   }));
   const servers = new MemoryToolServers([new MemoryToolServer({ name: 'large', tools })]);
-  const search = new ToolSearch({ servers, mayList: () => true });
+  const search = new ToolSearch({ servers, listerOf: () => () => true });
   const { caller } = createContext('tools/call');
   return (query, principal = owner) => search.search({ query, limit: 50 }, { caller: { ...caller, principal }, signal });
 }
@@ -48,7 +48,7 @@ describe('a search of a thousand tools', () => {
       for (let round = 0; round < 4; round++) for (const query of queries) await find(query);
     });
     process.stdout.write(`A search of 1,000 tools: ${Math.round(first)} ms of CPU, then ${(later / 20).toFixed(2)} ms.\n`);
-    expect(later).toBeLessThan(first);
+    expect(later / 20).toBeLessThan(first / 10);
   });
 
   it('has everything else come to its turn before the next one', { tags: ['P-950'] }, async () => {

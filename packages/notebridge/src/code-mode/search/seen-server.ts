@@ -1,3 +1,4 @@
+import type { MayList } from '../../core/may-list.js';
 import type { Tool } from '../../core/mcp.js';
 import type { SearchedServer } from './known-tools.js';
 
@@ -13,9 +14,6 @@ export interface SeenServer {
   /** Why its tools are not known. */
   reason: string | undefined;
 }
-
-/** Whether somebody may know of a tool; undefined: of a server whose tools are not known, or that has none. */
-export type MayList = (server: string, tool: Tool | undefined) => boolean;
 
 /** The servers that have something for this principal, sorted by name. */
 export function seenServers(servers: readonly SearchedServer[], mayList: MayList): SeenServer[] {

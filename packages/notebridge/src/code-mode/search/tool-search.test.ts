@@ -33,7 +33,7 @@ const mail: MemoryToolServerOptions = {
 
 function open(all: readonly MemoryToolServerOptions[] = [files, mail], more: Partial<ToolSearchOptions> = {}) {
   const servers = new MemoryToolServers(all.map((options) => new MemoryToolServer({ ...options, expose: 'code' })));
-  return { servers, ...searchIn({ servers, mayList: () => true, ...more }) };
+  return { servers, ...searchIn({ servers, listerOf: () => () => true, ...more }) };
 }
 
 function searchIn(options: ToolSearchOptions, principal?: Principal) {
@@ -138,7 +138,7 @@ describe('search', () => {
       fixtureConfig('hangs.mjs', [], { name: 'silent', lazy: true }),
       fixtureConfig('values.mjs', [], { name: 'asleep', lazy: true }),
     ]);
-    const searching = { servers: upstreams, mayList: (_: unknown, name: string) => name !== 'asleep' };
+    const searching = { servers: upstreams, listerOf: () => (name: string) => name !== 'asleep' };
     // Long enough for the one that answers, on a busy machine too.
     const { find } = searchIn({ ...searching, listMs: 10_000 });
     const said = await find({ query: 'twin', detail: 'name' });
@@ -214,12 +214,12 @@ describe('describe', () => {
 
 describe('what a caller may not call', () => {
   const grant: Principal = { kind: 'grant', grantId: 'g1' };
-  const mayList: ToolSearchOptions['mayList'] = (principal, server, each) =>
+  const listerOf: ToolSearchOptions['listerOf'] = (principal) => (server, each) =>
     principal.kind !== 'grant' || (server === 'my-files' && each?.name === 'read-file');
   const servers = new MemoryToolServers([new MemoryToolServer(files), new MemoryToolServer(mail)]);
 
   it('is in no result, count, list or suggestion', { tags: ['P-406'] }, async () => {
-    const { find, describe: show } = searchIn({ servers, mayList }, grant);
+    const { find, describe: show } = searchIn({ servers, listerOf }, grant);
     const all = [
       await find(),
       await find({ query: 'file' }),
@@ -246,7 +246,7 @@ describe('what a caller may not call', () => {
     const searches = queries.flatMap((query) => [{ query }, { query, detail: 'full' }, { query, server: 'my-files', read_only: true }]);
     const answersAmong = async (all: MemoryToolServerOptions[]): Promise<string[]> => {
       const among = new MemoryToolServers(all.map((each) => new MemoryToolServer(each)));
-      const { search, raw, context } = searchIn({ servers: among, mayList }, grant);
+      const { search, raw, context } = searchIn({ servers: among, listerOf }, grant);
       const found = [];
       for (const params of [...searches, {}, { server: 'mail' }, { server: 'my-flies' }, { server: 'my-files', limit: 1 }])
         found.push(JSON.stringify(await raw(params)));
@@ -269,7 +269,7 @@ describe('what a caller may not call', () => {
   });
 
   it('is found by others from the same index', { tags: ['deep'] }, async () => {
-    const search = new ToolSearch({ servers, mayList });
+    const search = new ToolSearch({ servers, listerOf });
     const { caller } = createContext('tools/call');
     const as = (principal: Principal) => createContext('tools/call', {}, { caller: { ...caller, principal } });
     expect(textOf(await search.search({ query: 'send mail' }, as(grant)))).toMatch(/^Nothing matches/);

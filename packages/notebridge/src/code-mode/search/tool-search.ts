@@ -1,7 +1,8 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { CallContext, Caller } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
-import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
+import type { ListerOf } from '../../core/may-list.js';
+import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { SavedSkills } from '../../core/saved-skills.js';
 import type { ToolServers } from '../../core/tool-server.js';
@@ -17,10 +18,10 @@ import { ToolViews } from './tool-views.js';
 export interface ToolSearchOptions {
   servers: ToolServers;
   /**
-   * Whether the principal may know of a tool, which is: call it. With undefined for the tool: of a server whose tools are not known, or
-   * that has none; only then is a server started that was never listed.
+   * What a principal may know of, which is: call. A server that was never listed is started for one that may know of it while its tools are not
+   * known.
    */
-  mayList: (principal: Principal, server: string, tool: Tool | undefined) => boolean;
+  listerOf: ListerOf;
   /** Found beside the tools. Default: none. */
   skills?: SavedSkills | undefined;
   /** What stands behind a name that agents see, `server__tool` or shorter. Default: only what the names themselves say. */
@@ -90,13 +91,13 @@ export class ToolSearch {
     { principal, signal }: { principal: Principal; signal: AbortSignal },
     answer: (view: ToolView) => Promise<ToolResult>,
   ): Promise<ToolResult> {
-    const { mayList, skills } = this.#options;
+    const { listerOf, skills } = this.#options;
     const views = this.#views;
     if (views === undefined) throw new BridgeError('closed', 'The search of tools is closed.');
-    const servers = await this.#known.learn((server) => mayList(principal, server, undefined), signal);
+    const servers = await this.#known.learn((server) => listerOf(principal)(server, undefined), signal);
     return this.#turns.take(signal, async () => {
       const seen = skills?.all().filter((skill) => skills.maySee(principal, skill)) ?? [];
-      return answer(views.of(servers, seen, (server, tool) => mayList(principal, server, tool)));
+      return answer(views.of(servers, seen, listerOf(principal)));
     });
   }
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { MayList } from '../../core/may-list.js';
 import type { SavedSkill } from '../../core/saved-skills.js';
 import { maxSearched } from './definitions.js';
 import type { SearchedServer } from './known-tools.js';
-import { type MayList, type SeenServer, seenServers } from './seen-server.js';
+import { type SeenServer, seenServers } from './seen-server.js';
 import { ToolView } from './tool-view.js';
 
 /** Tools of all views that are kept. */

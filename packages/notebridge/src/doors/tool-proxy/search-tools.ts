@@ -1,7 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import type { ToolSearch } from '../../code-mode/search/tool-search.js';
-import type { Tool, ToolResult } from '../../core/mcp.js';
+import type { ListerOf } from '../../core/may-list.js';
+import type { ToolResult } from '../../core/mcp.js';
 import type { Principal } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
@@ -14,21 +15,16 @@ export type SearchTools = (params: JsonObject, who: { principal: Principal; sign
 
 export interface SearchToolsOptions {
   servers: ToolServers;
-  mayList: (principal: Principal, address: ToolAddress, tool: Tool) => boolean;
-  mayListWhole: (principal: Principal, server: string) => boolean;
+  listerOf: ListerOf;
   logger: Logger;
 }
 
 /** The search that agents have in code mode, for code. Nothing is loaded before the first one. */
-export function createSearchTools({ servers, mayList, mayListWhole, logger }: SearchToolsOptions): SearchTools {
+export function createSearchTools(options: SearchToolsOptions): SearchTools {
   let opening: Promise<ToolSearch> | undefined;
   const open = async (): Promise<ToolSearch> => {
     const { ToolSearch: Search } = await import('../../code-mode/search/tool-search.js');
-    return new Search({
-      ...{ servers, logger },
-      mayList: (principal, server, tool) =>
-        tool === undefined ? mayListWhole(principal, server) : mayList(principal, { server, tool: tool.name }, tool),
-    });
+    return new Search(options);
   };
   return async (params, { principal, signal }) => {
     opening ??= open();

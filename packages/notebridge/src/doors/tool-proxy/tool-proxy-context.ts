@@ -4,6 +4,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { ToolNames } from '../../catalog/tool-names.js';
 import type { Caller } from '../../core/call-context.js';
 import type { WatchedPlace } from '../../core/hub-place.js';
+import type { ListerOf } from '../../core/may-list.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { type Principal, principalKey } from '../../core/principal.js';
@@ -47,6 +48,8 @@ export interface ToolProxyOptions {
   mayList?: ((principal: Principal, address: ToolAddress, tool: Tool) => boolean) | undefined;
   /** Whether a list may show a server whose tools are not known yet. Default: yes. */
   mayListWhole?: ((principal: Principal, server: string) => boolean) | undefined;
+  /** Both, for searches: they ask for all tools in a row. Default: by asking those. */
+  listerOf?: ListerOf | undefined;
   limits?: Partial<ToolProxyLimits> | undefined;
   /** Where answers are kept for repeated `Idempotency-Key`s. Default: in this process, within the limits. */
   answers?: AnswerStore | undefined;
@@ -93,6 +96,8 @@ export function createProxyContext(
   const limits = { ...defaultLimits, ...options.limits };
   const now = options.clock ?? (() => performance.now());
   const { mayList = () => true, mayListWhole = () => true } = options;
+  const listOneByOne: ListerOf = (principal) => (server, tool) =>
+    tool === undefined ? mayListWhole(principal, server) : mayList(principal, { server, tool: tool.name }, tool);
   let calls = 0;
   return {
     hub: options.hub,
@@ -101,7 +106,7 @@ export function createProxyContext(
     answers: options.answers ?? toStoredAnswers(limits, now),
     mayList,
     mayListWhole,
-    search: createSearchTools({ servers, mayList, mayListWhole, logger: options.hub.logger }),
+    search: createSearchTools({ servers, listerOf: options.listerOf ?? listOneByOne, logger: options.hub.logger }),
     now,
     isDraining: options.isDraining ?? (() => false),
     cluster: options.cluster,
