@@ -49,22 +49,22 @@ export class ToolSearch {
 
   /** Answers `search_tools`. Wrong arguments are a failed result. Rejects with `limit_reached` if the caller has too many under way. */
   search(params: unknown, searcher: Searcher): Promise<ToolResult> {
-    return this.#answer(searcher, async (look) => {
+    return this.#answer(searcher, () => {
       const wanted = parseSearch(params);
-      return look(async (view) => {
+      return async (view) => {
         const server = wanted.server === undefined ? undefined : view.server(wanted.server);
         if (wanted.query !== '') return answerOfSearch(view, wanted, await view.find({ ...wanted, server: server?.name }));
         return server === undefined ? answerOfServers(view, wanted) : answerOfList(view, server, wanted);
-      });
+      };
     });
   }
 
   /** Answers `describe_tools`. Names that mean no tool are named beside the answers; a failed result if none means one. Rejects as `search` does. */
   describe(params: unknown, searcher: Searcher): Promise<ToolResult> {
     const { resolveName = () => undefined } = this.#options;
-    return this.#answer(searcher, async (look) => {
+    return this.#answer(searcher, () => {
       const { tools } = parseDescribe(params);
-      return look(async (view) => describeTools(view, tools, resolveName));
+      return (view) => describeTools(view, tools, resolveName);
     });
   }
 
@@ -73,24 +73,17 @@ export class ToolSearch {
     this.#views = undefined;
   }
 
-  /** `look` does the work, when it is its turn, with what the caller sees. */
-  async #answer(
-    searcher: Searcher,
-    work: (look: (work: (view: ToolView) => Promise<ToolResult>) => Promise<ToolResult>) => Promise<ToolResult>,
-  ): Promise<ToolResult> {
-    const { principal = owner } = searcher.caller;
+  async #answer({ caller: { principal = owner }, signal }: Searcher, parse: () => AnswerFrom): Promise<ToolResult> {
     try {
-      return await this.#turns.admit(principal, () => work((answer) => this.#look({ principal, signal: searcher.signal }, answer)));
+      return await this.#turns.admit(principal, async () => this.#look({ principal, signal }, parse()));
     } catch (error) {
       if (error instanceof BridgeError && !isThrown.has(error.code)) return toFailedResult(error.code, error.message);
       throw error;
     }
   }
 
-  async #look(
-    { principal, signal }: { principal: Principal; signal: AbortSignal },
-    answer: (view: ToolView) => Promise<ToolResult>,
-  ): Promise<ToolResult> {
+  /** Answers from what the caller sees, when it is its turn. */
+  async #look({ principal, signal }: { principal: Principal; signal: AbortSignal }, answer: AnswerFrom): Promise<ToolResult> {
     const { listerOf, skills } = this.#options;
     const views = this.#views;
     if (views === undefined) throw new BridgeError('closed', 'The search of tools is closed.');
@@ -101,6 +94,8 @@ export class ToolSearch {
     });
   }
 }
+
+type AnswerFrom = (view: ToolView) => Promise<ToolResult>;
 
 /** What is no answer to a search. */
 const isThrown: ReadonlySet<string> = new Set(['closed', 'limit_reached']);
