@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Cancellation } from '../../core/cancellation.js';
 
@@ -8,9 +9,12 @@ import type { Cancellation } from '../../core/cancellation.js';
 export class CallsUnderWay {
   readonly #lasting = new Set<Cancellation>();
   readonly #ofSocket = new Map<Socket, Set<Cancellation>>();
+  /** The last of each connection: they leave in the order of their requests. */
+  readonly #answers = new WeakMap<Socket, ServerResponse>();
   readonly #waitingForNone: (() => void)[] = [];
   #size = 0;
 
+  /** Those that are not answered yet. */
   get size(): number {
     return this.#size;
   }
@@ -19,6 +23,11 @@ export class CallsUnderWay {
   addLasting(call: Cancellation): Set<Cancellation> {
     this.#size++;
     return this.#lasting.add(call);
+  }
+
+  /** Counts the answer to a request, from before a call of it is added: the end waits until it has left. */
+  willAnswer(response: ServerResponse): void {
+    this.#answers.set(response.req.socket, response);
   }
 
   /** Returns where the call was put, for `remove`. */
@@ -30,7 +39,7 @@ export class CallsUnderWay {
     return calls;
   }
 
-  /** Call it once for each `add`. */
+  /** Call it once for each `add`, when the answer was handed over. */
   remove(calls: Set<Cancellation>, call: Cancellation): void {
     calls.delete(call);
     this.#size--;
@@ -41,9 +50,24 @@ export class CallsUnderWay {
     for (const calls of [this.#lasting, ...this.#ofSocket.values()]) for (const call of [...calls]) call.cancel(reason);
   }
 
-  /** Resolves when no call runs. */
+  /** Resolves when no call runs, and the system has all of their answers: it delivers them, whatever ends here. A slow reader takes its time. */
   async none(): Promise<void> {
-    if (this.#size > 0) await new Promise<void>((resolve) => this.#waitingForNone.push(resolve));
+    while (true) {
+      if (this.#size > 0) await new Promise<void>((resolve) => this.#waitingForNone.push(resolve));
+      const leaving = [...this.#ofSocket.keys()].flatMap((socket) => this.#answerOnItsWay(socket) ?? []);
+      if (leaving.length > 0) await Promise.all(leaving);
+      else if (this.#size === 0) return;
+    }
+  }
+
+  /** Undefined: none is; one that has not ended belongs to a call, or is a stream that has no end. */
+  #answerOnItsWay(socket: Socket): Promise<void> | undefined {
+    const answer = this.#answers.get(socket);
+    if (answer?.writableEnded !== true || answer.writableFinished) return undefined;
+    return new Promise((resolve) => {
+      answer.once('finish', resolve);
+      socket.once('close', () => resolve());
+    });
   }
 
   #meet(socket: Socket): Set<Cancellation> {

@@ -28,7 +28,7 @@ export interface HttpApp {
   readonly maxBodyBytes: number;
   /** What doors call when they refuse a request for its sender; refusals for Host, Origin and tokens of routes are reported already. */
   refused(request: IncomingMessage, why: { reason: string; grantId?: string | undefined }): void;
-  /** Calls that run for callers; closing the app waits for them, or cancels them. */
+  /** Calls that run for callers; the end waits for them and their answers, or cancels them. */
   readonly calls: CallsUnderWay;
   /** Doors add their routes here, before `listenHttp`. */
   addRoute(route: HttpRoute): void;
@@ -48,6 +48,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const { logger = silentLogger, maxBodyBytes = defaultMaxBodyBytes, allowOrigins = [], onRefused = () => {} } = options;
   const rules = createRequestRules(options);
   const routes = new RouteTable();
+  const calls = new CallsUnderWay();
   let isDraining = false;
   const refused: HttpApp['refused'] = (request, why) =>
     onRefused({ ...why, door: doorOf(request), remoteAddress: request.socket.remoteAddress });
@@ -84,7 +85,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     logger,
     maxBodyBytes,
     refused,
-    calls: new CallsUnderWay(),
+    calls,
     addRoute: (route) => routes.add(route),
     drain: () => {
       isDraining = true;
@@ -93,6 +94,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       return isDraining;
     },
     handle: (request, response) => {
+      calls.willAnswer(response);
       const match = routes.match(pathOf(request));
       const { nextId, printRefusal, exposedHeaders } = match?.route ?? {};
       const cors = corsHeaders(request, allowOrigins, exposedHeaders);

@@ -41,7 +41,7 @@ export interface ListenTimeouts {
 
 export interface HttpListener {
   readonly port: number;
-  /** Frees the port, lets running calls end for a moment, then cancels them. Ready within 2 s; closing twice is harmless. */
+  /** Frees the port, lets running calls end and their answers leave for a moment, then cancels them. Ready within 2 s; closing twice is harmless. */
   close(): Promise<void>;
 }
 
@@ -152,7 +152,8 @@ function answerUnreadable(error: Error & { code?: string }, socket: Duplex): voi
 async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: ReadonlySet<Duplex>): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   for (const server of servers) server.closeIdleConnections();
-  await settlesWithin(app.calls.none(), lastAnswersMs);
+  // A hub that drained has given them their time.
+  if (!app.isDraining) await settlesWithin(app.calls.none(), lastAnswersMs);
   app.calls.cancelAll('The hub is closing.');
   await settlesWithin(app.calls.none(), lastWordsMs);
   // What was answered last is handed to the system before its connection is cut.

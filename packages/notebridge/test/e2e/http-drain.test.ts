@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { toTextResult } from '../../src/core/mcp.js';
+import { modernVersion, withEnvelope } from '../support/agents.js';
+import { openMcpHttp } from '../support/mcp-http.js';
+import { jsonHeaders, openToolProxy } from '../support/tool-proxy.js';
+
+/** More than the system takes of an answer that nobody reads. */
+const bytes = 16 << 20;
+const big = { name: 'big', inputSchema: { type: 'object' }, run: async () => toTextResult('x'.repeat(bytes)) };
+const events = 'application/json, text/event-stream';
+
+async function openProxy() {
+  const { app, origin, close } = await openToolProxy({ tools: [big] });
+  return { url: `${origin}/api/v1/mcp/proxy/github/tools/big`, settled: () => app.calls.none(), close };
+}
+
+async function openAgents() {
+  const { url, door } = await openMcpHttp({ tools: [big] });
+  return { url: url.href, settled: () => door.settled(), close: async () => {} };
+}
+
+/** Resolves with an answer that has begun, and that nobody reads yet. */
+async function ask(url: string, body: unknown, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  const asked = request(url, { method: 'POST', agent: false, headers: { ...jsonHeaders, ...headers } });
+  asked.end(JSON.stringify(body));
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return answer;
+}
+
+describe('the end of a hub', () => {
+  const ofAgents = { accept: events, 'mcp-protocol-version': modernVersion, 'mcp-method': 'tools/call', 'mcp-name': 'big' };
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: withEnvelope({ name: 'big' }) };
+  it.each([
+    ['code', openProxy, { arguments: {} }, {}],
+    ['code, as a stream', openProxy, { arguments: {} }, { accept: 'application/x-ndjson' }],
+    ['agents', openAgents, call, ofAgents],
+  ])('waits until an answer is out that is read slowly: for %s', { tags: ['P-711'] }, async (_, open, body, headers) => {
+    const { url, settled, close } = await open();
+    const answer = await ask(url, body, headers);
+    let isSettled = false;
+    const settling = settled().then(() => {
+      isSettled = true;
+    });
+    expect((await fetch(new URL('/none', url))).status).toBe(404);
+    expect(isSettled).toBe(false);
+    let length = 0;
+    for await (const piece of answer) length += (piece as Buffer).length;
+    expect(length).toBeGreaterThan(bytes);
+    await settling;
+    await close();
+  });
+});
