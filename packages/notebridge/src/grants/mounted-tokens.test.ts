@@ -1,6 +1,8 @@
 // @module-tag P-718
 
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
@@ -17,8 +19,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const one = 'a'.repeat(64);
-const two = `${'Zg-._~+/'.repeat(8)}==`;
+/** As `openssl rand -hex 32` prints. */
+const tokenOf = (seed: number): string => createHash('sha256').update(String(seed)).digest('hex');
+const one = tokenOf(1);
+const two = `Zg-._~+/${createHash('sha256').update('2').digest('base64')}=`;
 const write = (name: string, text: string, mode = 0o600): void => {
   writeFileSync(join(folder, name), text, { mode });
   chmodSync(join(folder, name), mode);
@@ -64,7 +68,10 @@ describe('MountedTokens', () => {
   });
 
   it.each([
-    ['one that a person could guess', 'prometheus', 0o600, 'has 32 to 512 letters'],
+    ['one that is short', 'prometheus', 0o600, 'has 32 to 512 letters'],
+    ['few characters', '0123456789'.repeat(3) + '98', 0o600, 'no 8 in a row twice'],
+    ['a word that repeats', 'changeme1changeme2changeme3changeme4-prometheus', 0o600, 'no 8 in a row twice'],
+    ['one character', 'a'.repeat(64), 0o600, '10 different ones'],
     ['two lines', `${one}\n${two}`, 0o600, 'has 32 to 512 letters'],
     ['one that others read', one, 0o644, 'others can read it, or the group can write it (mode 644)'],
     ['one that the group writes', one, 0o660, '(mode 660)'],
@@ -88,10 +95,40 @@ describe('MountedTokens', () => {
     expect(opens(tokens, one)).toBe(true);
   });
 
-  it('reads sixteen files and no more', () => {
-    for (let at = 10; at < 30; at++) write(`t${at}`, String(at).repeat(20));
+  it('reads sixteen files and no more, and none of a folder that has hundreds', () => {
+    for (let at = 10; at < 30; at++) write(`t${at}`, tokenOf(at));
     const tokens = open();
-    expect([10, 25, 26, 29].map((at) => opens(tokens, String(at).repeat(20)))).toEqual([true, true, false, false]);
-    expect(warnings).toEqual([expect.stringContaining('Of 20 files')]);
+    expect([10, 25, 26, 29].map((at) => opens(tokens, tokenOf(at)))).toEqual([true, true, false, false]);
+    for (let at = 0; at < 256; at++) write(`.t${at}`, '');
+    clock = 1000;
+    expect(opens(tokens, tokenOf(10))).toBe(false);
+    expect(warnings).toEqual([expect.stringContaining('Of 20 files'), expect.stringContaining('more than 256 entries')]);
+  });
+
+  it('reads files alone, of a size that tokens have: no pipe, which would stop the hub', () => {
+    execFileSync('mkfifo', ['-m', '600', join(folder, 'pipe')]);
+    mkdirSync(join(folder, 'folder'), { mode: 0o700 });
+    symlinkSync('/dev/zero', join(folder, 'device'));
+    write('large', one);
+    truncateSync(join(folder, 'large'), 2 ** 32);
+    write('token', two);
+    const tokens = open();
+    expect([opens(tokens, two), opens(tokens, one)]).toEqual([true, false]);
+    expect(warnings).toHaveLength(1);
+    for (const said of ['pipe" opens nothing: it is no file', 'device" opens nothing: it is no', 'folder" opens nothing: it is no', 'bytes'])
+      expect(warnings[0]).toContain(said);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('opens to no file of another user, who could read it; to one of root it does (needs root)', () => {
+    write('theirs', one);
+    chownSync(join(folder, 'theirs'), 12_345, 0);
+    const tokens = open();
+    expect(opens(tokens, one)).toBe(false);
+    expect(warnings).toEqual([expect.stringContaining('belongs to another user (uid 12345)')]);
+    chownSync(join(folder, 'theirs'), 0, 12_345);
+    chmodSync(join(folder, 'theirs'), 0o440);
+    chmodSync(folder, 0o1777);
+    clock = 1000;
+    expect(opens(tokens, one)).toBe(true);
   });
 });

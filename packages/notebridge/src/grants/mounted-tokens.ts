@@ -17,9 +17,12 @@ export interface MountedTokensOptions {
 const rereadMs = 1000;
 /** A token that is rotated needs two at a time. */
 const mostTokens = 16;
-/** As `openssl rand -base64 32` prints, and more than anybody guesses. */
+/** As `openssl rand -base64 32` prints. */
 const form = /^[\w.~+/-]{32,512}={0,2}$/;
-const wanted = 'a token has 32 to 512 letters, digits or any of "-._~+/=", such as `openssl rand -hex 32` prints';
+/** What is drawn by chance has these practically always, also 32 hexadecimal digits; what a person makes up in its place does not. */
+const leastDifferent = 10;
+const runLength = 8;
+const wanted = `a token has 32 to 512 letters, digits or any of "-._~+/=", ${leastDifferent} different ones at least and no ${runLength} in a row twice, such as \`openssl rand -hex 32\` prints`;
 
 /**
  * Tokens of a folder that others fill: whoever shows one may scrape the metrics, and nothing else. They are in no store, so they hold also
@@ -51,12 +54,22 @@ export class MountedTokens {
     this.#readAt = this.#steady();
     const { folder, addSecret, logger } = this.#options;
     const { secrets, faults } = readMountedSecrets(folder, mostTokens);
-    const tokens = secrets.filter(({ text }) => form.test(text)).map(({ text }) => text);
-    for (const { file, text } of secrets) if (!form.test(text)) faults.push(`"${file}" opens nothing: ${wanted}.`);
+    const tokens: string[] = [];
+    for (const { file, text } of secrets) {
+      if (form.test(text) && !isGuessable(text)) tokens.push(text);
+      else faults.push(`"${file}" opens nothing: ${wanted}.`);
+    }
     for (const token of tokens) addSecret(token);
     this.#hashes = new Set(tokens.map(hashSecret));
     const told = faults.join(' ');
     if (told !== this.#told && told !== '') logger.warn(`"notebridge.telemetry.scrapeTokens": ${told}`);
     this.#told = told;
   }
+}
+
+function isGuessable(token: string): boolean {
+  if (new Set(token).size < leastDifferent) return true;
+  const runs = new Set<string>();
+  for (let at = 0; at + runLength <= token.length; at++) runs.add(token.slice(at, at + runLength));
+  return runs.size <= token.length - runLength;
 }

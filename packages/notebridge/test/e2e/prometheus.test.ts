@@ -2,6 +2,7 @@
 // @module-tag P-494
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +76,7 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
       const tokens = join(folder, 'tokens');
       mkdirSync(tokens);
       const put = (name: string, token: string): void => writeFileSync(join(tokens, name), token, { mode: 0o600 });
-      const [first, second] = ['1'.repeat(64), '2'.repeat(64)];
+      const [first, second] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
       put('token', first);
       await using cluster = await HubCluster.start({
         names: ['a', 'b'],
