@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { expectEndInTime, openAllStreams } from '../support/open-streams.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
@@ -35,6 +36,24 @@ describe('what runs for a grant that ends', () => {
     process.stdout.write(`Streams ended ${late.join(', ')} ms after the grant was revoked.\n`);
     const { agents } = await ask('/agents');
     expect(agents).toEqual([]);
+  });
+
+  it('ends in time also while the hub ends, where it is revoked by command and by the owner’s API', { tags: ['P-644', 'P-711'] }, async () => {
+    const long = { command: process.execPath, args: [fixtureServer('goes-on.mjs'), file] };
+    const ending = await ServedHub.start({ servers: { long }, notebridge: { drainMs: hangsAfterMs }, args: ['--notebook', 'none'] });
+    onTestFinished(() => ending[Symbol.asyncDispose]());
+    const [agent, tools] = [await ending.grant('--agent'), await ending.grant()];
+    const streams = await openAllStreams(ending, { agent: agent.token, tools: tools.token }, 'draining');
+    const end = async (): Promise<number> => {
+      ending.child.kill('SIGTERM');
+      await ending.logged('may still end');
+      const asOwner = { token: ending.ownerToken, method: 'DELETE' };
+      expect((await ending.request(`/api/v1/hub/grants/${tools.id}`, asOwner)).status).toBe(200);
+      expect((await ending.run('grant', 'revoke', agent.id)).ending).toBe(0);
+      return performance.now();
+    };
+    await expectEndInTime([{ by: 'draining', streams }], { end, file });
+    expect(await ending.ended).toBe(0);
   });
 
   it('ends as well when its time is over', { tags: ['P-644'] }, async () => {

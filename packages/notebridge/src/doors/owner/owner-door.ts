@@ -82,8 +82,7 @@ export function createOwnerDoor(
       app.refused(request, { reason: 'wrong_door', grantId: principal.kind === 'grant' ? principal.grantId : undefined });
       context.refuse(principal.kind === 'grant' ? notForWatchers : forOwnerAlone);
     };
-    // Who looks at a hub that ends is told so; these start nothing. A call that runs may wait for an approval.
-    const isAnsweredToTheEnd = forWatchers.has(path) || path.startsWith('/approvals');
+    const isAnsweredToTheEnd = forWatchers.has(path) || toTheEnd.has(path);
     app.addRoute({ methods, path: `${ownerPrefix}${path}`, authenticator, handle, isAnsweredToTheEnd });
   };
   const addExact = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
@@ -173,6 +172,26 @@ function callOf({ params: [id = ''] }: HttpContext, calls: RecentCalls): SeenCal
 
 /** What a grant that only watches opens too: nothing that was sent or answered, no log, no token, and nothing that starts or changes anything. */
 const forWatchers: ReadonlySet<string> = new Set(['', '/servers', '/calls', '/events']);
+
+/**
+ * Besides those of watchers, to whom a hub that ends is to say so: what the owner decides about what still runs, a grant that is revoked
+ * included, and how it is found. These start nothing in this hub.
+ */
+const toTheEnd: ReadonlySet<string> = new Set([
+  '/agents',
+  '/agents/:id',
+  '/approvals',
+  '/approvals/:id',
+  '/calls/:id',
+  '/calls/:id/cancel',
+  '/grants',
+  '/grants/:id',
+  '/grants/:id/renew',
+  '/logs',
+  '/notebooks',
+  '/notebooks/:id/answer',
+  '/notebooks/:id/stop',
+]);
 
 const notForWatchers = refuse(403, 'A grant that only watches does not open this. It is for the owner of the hub alone.');
 const asksTooMuch = refuse(429, 'This grant asks for more than a hub has time for. Ask less often.', ['retry-after', '2']);
