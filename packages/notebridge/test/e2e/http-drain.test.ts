@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toTextResult } from '../../src/core/mcp.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { openMcpHttp } from '../support/mcp-http.js';
-import { jsonHeaders, openToolProxy } from '../support/tool-proxy.js';
+import { authenticate, jsonHeaders, openToolProxy } from '../support/tool-proxy.js';
 
 /** More than the system takes of an answer that nobody reads. */
 const bytes = 16 << 20;
@@ -50,5 +50,27 @@ describe('the end of a hub', () => {
     expect(length).toBeGreaterThan(bytes);
     await settling;
     await close();
+  });
+});
+
+describe('a hub that ends', () => {
+  it('begins no call whose body comes after its end has begun', { tags: ['P-711'] }, async () => {
+    let sayAdmitted = (): void => {};
+    const admitted = new Promise<void>((resolve) => {
+      sayAdmitted = resolve;
+    });
+    const noted: typeof authenticate = (authorization) => {
+      sayAdmitted();
+      return authenticate(authorization);
+    };
+    await using open = await openToolProxy({ authenticate: noted });
+    const asked = request(`${open.url}/github/tools/count`, { method: 'POST', agent: false, headers: jsonHeaders });
+    asked.write('{"arguments":');
+    await admitted;
+    open.app.drain();
+    asked.end('{}}');
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, answer.headers['retry-after'], open.test.counted()]).toEqual([503, '1', 0]);
+    await once(answer.resume(), 'close');
   });
 });

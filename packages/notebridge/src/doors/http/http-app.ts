@@ -6,7 +6,7 @@ import type { OnRefused, RefusedAttempt } from '../../core/refused-attempt.js';
 import { CallsUnderWay } from './calls-under-way.js';
 import { HttpContext } from './http-context.js';
 import { answerOptions } from './preflight.js';
-import { isRefusal, type Refusal, refuse } from './refusal.js';
+import { hubIsEnding, isRefusal, type Refusal, refuse } from './refusal.js';
 import { corsHeaders, createRequestRules } from './request-rules.js';
 import { type HttpRoute, methodsOf, type RouteMatch, RouteTable, refuseMethod } from './route-table.js';
 
@@ -62,7 +62,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       refused(request, { reason: refusal.reason ?? 'malformed' });
       return context.refuse(refusal);
     }
-    if (isDraining && match?.route.isAnsweredToTheEnd !== true) return context.refuse(draining);
+    if (isDraining && match?.route.isAnsweredToTheEnd !== true) return context.refuse(hubIsEnding);
     if (match === undefined) return context.refuse(isEncoded(pathOf(request)) ? routes.refuse() : badPath);
     const { route, params } = match;
     if (params === undefined) return context.refuse(badPath);
@@ -109,7 +109,6 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   };
 }
 
-const draining = refuse(503, 'This hub is ending. Call again in a moment.', ['retry-after', '1', 'connection', 'close']);
 const badPath = refuse(400, 'The path is not percent-encoded correctly.');
 
 function isEncoded(path: string): boolean {

@@ -17,6 +17,9 @@ export function refuse(status: number, detail: unknown, headers?: readonly strin
   return headers === undefined ? { status, detail } : { status, detail, headers };
 }
 
+/** What begins while a hub ends: to another hub, or to this one once it is back, it can be sent again. */
+export const hubIsEnding: Refusal = refuse(503, 'This hub is ending. Call again in a moment.', ['retry-after', '1', 'connection', 'close']);
+
 export function isRefusal(value: object): value is Refusal {
   return 'status' in value && 'detail' in value;
 }

@@ -9,7 +9,7 @@ import { internalError, logFault } from '../http/faults.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';
-import { isRefusal, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
+import { hubIsEnding, isRefusal, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
 import { CallStream, streamFormatOf } from './call-stream.js';
 import { fits, idempotencyKeySchema } from './input-schemas.js';
 import { parseCallBody } from './parse-call-body.js';
@@ -66,6 +66,8 @@ export class CallDoor {
     receiveBody(context.request, maxBytes, (body) => {
       try {
         if (body === undefined) return;
+        // It was not when the head of the request came.
+        if (this.#app.isDraining) return context.refuse(hubIsEnding);
         const call = isRefusal(body) ? body : this.#parse(context.request, body.text, address);
         if (isRefusal(call)) context.refuse(call);
         else this.#call(context, address, call);
