@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { toTextResult } from '../../src/core/mcp.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { openMcpHttp } from '../support/mcp-http.js';
+import { parseReply, requestBytes, untilClosed } from '../support/raw-http.js';
 import { authenticate, jsonHeaders, openToolProxy } from '../support/tool-proxy.js';
 
 /** More than the system takes of an answer that nobody reads. */
@@ -72,5 +74,24 @@ describe('a hub that ends', () => {
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     expect([answer.statusCode, answer.headers['retry-after'], open.test.counted()]).toEqual([503, '1', 0]);
     await once(answer.resume(), 'close');
+  });
+});
+
+describe('a refusal that comes before its request has come whole', () => {
+  const body = `{"arguments":{"text":"${'x'.repeat(12 << 20)}"}}`;
+  it.each([
+    [503, 'the hub ends', { isEnding: true, headers: jsonHeaders }],
+    [401, 'the token is wrong', { headers: { 'content-type': 'application/json', authorization: 'Bearer wrong' } }],
+    [413, 'the body is too large', { maxBodyBytes: 1 << 20, headers: jsonHeaders }],
+    [415, 'it is no JSON', { headers: { ...jsonHeaders, 'content-type': 'text/plain' } }],
+  ])('reaches a caller that reads nothing before all is sent: %i, %s', { tags: ['P-960'] }, async (status, _, more) => {
+    const { isEnding = false, maxBodyBytes, headers } = more as { isEnding?: boolean; maxBodyBytes?: number; headers: typeof jsonHeaders };
+    await using open = await openToolProxy({ http: { maxBodyBytes } });
+    if (isEnding) open.app.drain();
+    const { port } = open.listener;
+    const socket = connect(port, '127.0.0.1');
+    const sent = requestBytes(port, { method: 'POST', target: '/api/v1/mcp/proxy/github/tools/count', headers, body });
+    await new Promise<void>((resolve, reject) => socket.once('error', reject).write(sent, (error) => (error ? reject(error) : resolve())));
+    expect(parseReply(await untilClosed(socket)).status).toBe(status);
   });
 });

@@ -19,6 +19,10 @@ const jsonHeaders = [...securityHeaders, 'content-type', 'application/json; char
 
 const longText = 65_536;
 
+/** So much of a request that was refused is read away at most, and for so long: bytes, and milliseconds. As large as a body may be by default. */
+const mostOfRest = 64 * 1024 * 1024;
+const restMs = 5000;
+
 /** Responds with JSON. `headers`: names and values in turn. Nothing happens if the caller has left. */
 export function sendJson(response: ServerResponse, status: number, text: Printed, headers: readonly string[]): void {
   if (response.destroyed || response.headersSent) return;
@@ -28,7 +32,26 @@ export function sendJson(response: ServerResponse, status: number, text: Printed
   const all = [...jsonHeaders, String(Buffer.byteLength(body))];
   for (const part of headers) all.push(part);
   response.writeHead(status, all);
-  response.end(body);
+  const isLast = !response.shouldKeepAlive || all.includes('connection');
+  if (response.req.complete || !isLast) response.end(body);
+  else endAfterRequest(response, body);
+}
+
+/**
+ * Sends the last answer of a connection whose request has not come whole. Closed at once, a caller that still sends would see that, and never
+ * the answer: so the rest is read away first, as Node does where the connection stays.
+ */
+function endAfterRequest(response: ServerResponse, body: string | Buffer): void {
+  const { req: request } = response;
+  let length = 0;
+  const end = (): void => void response.end();
+  const timer = setTimeout(end, restMs).unref();
+  response.write(body);
+  response.once('close', () => clearTimeout(timer));
+  request.once('end', end).on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > mostOfRest) end();
+  });
 }
 
 function sendPieces(response: ServerResponse, status: number, pieces: readonly Buffer[], headers: readonly string[]): void {
