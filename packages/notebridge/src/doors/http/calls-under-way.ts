@@ -9,9 +9,9 @@ import type { Cancellation } from '../../core/cancellation.js';
 export class CallsUnderWay {
   readonly #lasting = new Set<Cancellation>();
   readonly #ofSocket = new Map<Socket, Set<Cancellation>>();
+  readonly #waitingForNone: (() => void)[] = [];
   /** The last of each connection: they leave in the order of their requests. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
-  readonly #waitingForNone: (() => void)[] = [];
   #size = 0;
 
   /** Those that are not answered yet. */
@@ -23,11 +23,6 @@ export class CallsUnderWay {
   addLasting(call: Cancellation): Set<Cancellation> {
     this.#size++;
     return this.#lasting.add(call);
-  }
-
-  /** Counts the answer to a request, from before a call of it is added: the end waits until it has left. */
-  willAnswer(response: ServerResponse): void {
-    this.#answers.set(response.req.socket, response);
   }
 
   /** Returns where the call was put, for `remove`. */
@@ -58,6 +53,13 @@ export class CallsUnderWay {
       if (leaving.length > 0) await Promise.all(leaving);
       else if (this.#size === 0) return;
     }
+  }
+
+  /** A request of a caller that is known is to be answered: once that has ended, `none` waits until it has left. */
+  willAnswer(response: ServerResponse): void {
+    const { socket } = response.req;
+    if (!this.#ofSocket.has(socket)) this.#meet(socket);
+    this.#answers.set(socket, response);
   }
 
   /** Undefined: none is; one that has not ended belongs to a call, or is a stream that has no end. */

@@ -75,6 +75,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     const admit = (principal: Principal | Refusal): void | Promise<void> => {
       if (isRefusal(principal)) return context.refuse(principal);
       context.principal = principal;
+      calls.willAnswer(context.response);
       return route.handle(context);
     };
     const checked = route.authenticator.check(request);
@@ -94,7 +95,6 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       return isDraining;
     },
     handle: (request, response) => {
-      calls.willAnswer(response);
       const match = routes.match(pathOf(request));
       const { nextId, printRefusal, exposedHeaders } = match?.route ?? {};
       const cors = corsHeaders(request, allowOrigins, exposedHeaders);
