@@ -2,6 +2,7 @@ import { describeServers, type HubReport } from '../catalog/describe-servers.js'
 import { createToolNaming } from '../catalog/tool-naming.js';
 import type { Config } from '../config/config.js';
 import type { Tool } from '../core/mcp.js';
+import type { ProviderEvent } from '../core/provider.js';
 import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
 import { assertAllowedNames } from '../net/allowed-names.js';
@@ -284,7 +285,8 @@ class Assembly implements Notebridge {
     // `dynamic` is exactly the reference's behaviour, which has no tasks.
     if (options.pages?.list === 'dynamic') return;
     const { TaskMiddleware } = await import('../notebooks/runs/task-middleware.js');
-    this.hub.addMiddleware(new TaskMiddleware({ emit: (event) => this.hub.events.emit(event), servers: servers?.provider, hasRuns }));
+    const emit = (event: ProviderEvent): void => this.hub.events.emit(event);
+    this.hub.addMiddleware(new TaskMiddleware({ emit, servers: servers?.provider, hasRuns, calls: this.#doors?.calls }));
   }
 
   async #openTools(servers: ConfigServers) {

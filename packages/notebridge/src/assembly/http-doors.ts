@@ -59,8 +59,8 @@ export interface HttpDoors {
   pagePort: PagePort;
   /** An address that opens the console, once, within 15 minutes. A secret until then. */
   newConsoleAddress(): string;
-  /** Calls that run for their callers just now. */
-  readonly running: number;
+  /** Those that run for their callers just now; the end waits for them. */
+  readonly calls: HttpApp['calls'];
   /** Counts the Pythons of code mode. Undefined: nobody counts. */
   readonly kernelStarts: KernelStartObserver | undefined;
   /** Publishes the hub's address for the user's other commands. Rejects with `write_failed`. */
@@ -146,9 +146,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     toolProxyUrl: `${url}${proxyPrefix}`,
     pagePort: shared.at(listener.port, place.hosts),
     newConsoleAddress: () => newConsoleAddress(url, consoles),
-    get running() {
-      return app.calls.size;
-    },
+    calls: app.calls,
     kernelStarts: metrics,
     writeAddress: () => writeHubFile(stateDir, { name, url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
     drain: async (waitMs) => {

@@ -69,7 +69,7 @@ describe('MountedTokens', () => {
 
   it.each([
     ['one that is short', 'prometheus', 0o600, 'has 32 to 512 letters'],
-    ['few characters', '0123456789'.repeat(3) + '98', 0o600, 'no 8 in a row twice'],
+    ['few characters', `${'0123456789'.repeat(3)}98`, 0o600, 'no 8 in a row twice'],
     ['a word that repeats', 'changeme1changeme2changeme3changeme4-prometheus', 0o600, 'no 8 in a row twice'],
     ['one character', 'a'.repeat(64), 0o600, '10 different ones'],
     ['two lines', `${one}\n${two}`, 0o600, 'has 32 to 512 letters'],
@@ -115,7 +115,12 @@ describe('MountedTokens', () => {
     const tokens = open();
     expect([opens(tokens, two), opens(tokens, one)]).toEqual([true, false]);
     expect(warnings).toHaveLength(1);
-    for (const said of ['pipe" opens nothing: it is no file', 'device" opens nothing: it is no', 'folder" opens nothing: it is no', 'bytes'])
+    for (const said of [
+      'pipe" opens nothing: it is no file',
+      'device" opens nothing: it is no',
+      'folder" opens nothing: it is no',
+      'bytes',
+    ])
       expect(warnings[0]).toContain(said);
   });
 

@@ -38,7 +38,9 @@ describe('what runs for a grant that ends', () => {
     expect(agents).toEqual([]);
   });
 
-  it('ends in time also while the hub ends, where it is revoked by command and by the owner’s API', { tags: ['P-644', 'P-711'] }, async () => {
+  it('ends in time also while the hub ends, where it is revoked by command and by the owner’s API', {
+    tags: ['P-644', 'P-711'],
+  }, async () => {
     const long = { command: process.execPath, args: [fixtureServer('goes-on.mjs'), file] };
     const ending = await ServedHub.start({ servers: { long }, notebridge: { drainMs: hangsAfterMs }, args: ['--notebook', 'none'] });
     onTestFinished(() => ending[Symbol.asyncDispose]());

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { toTextResult } from '../../src/core/mcp.js';
+import { TaskMiddleware } from '../../src/notebooks/runs/task-middleware.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { openMcpHttp } from '../support/mcp-http.js';
 import { parseReply, requestBytes, untilClosed } from '../support/raw-http.js';
@@ -74,6 +76,36 @@ describe('a hub that ends', () => {
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     expect([answer.statusCode, answer.headers['retry-after'], open.test.counted()]).toEqual([503, '1', 0]);
     await once(answer.resume(), 'close');
+  });
+});
+
+describe('a task, while the hub ends', () => {
+  it('is waited for as the call that it is, and whoever asks for it is answered', { tags: ['P-711'] }, async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const inputSchema = { type: 'object', properties: { wait_seconds: {} } };
+    const runCode = { name: 'run_code', inputSchema, run: () => released.then(() => toTextResult('ran')) };
+    const { hub, app, door, open } = await openMcpHttp({ tools: [runCode] });
+    hub.addMiddleware(new TaskMiddleware({ emit: () => {}, calls: app.calls }));
+    const agent = await open();
+    const ask = async (method: string, params: JsonObject = {}): Promise<JsonObject> =>
+      (await (await agent.request(method, params)).json()) as JsonObject;
+    await ask('tools/list');
+    const { result } = await ask('tools/call', { name: 'run_code', arguments: {}, task: {} });
+    const { taskId } = (result as { task: { taskId: string } }).task;
+    app.drain();
+    let isSettled = false;
+    const settling = door.settled().then(() => {
+      isSettled = true;
+    });
+    expect(await ask('tasks/get', { taskId })).toMatchObject({ result: { status: 'working' } });
+    expect((await agent.call('run_code')).status).toBe(503);
+    expect(isSettled).toBe(false);
+    release();
+    expect(await ask('tasks/result', { taskId })).toMatchObject({ result: { content: [{ text: 'ran' }] } });
+    await settling;
   });
 });
 

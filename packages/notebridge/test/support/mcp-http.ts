@@ -3,7 +3,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { onTestFinished } from 'vitest';
 import { MemoryProvider, type RunnableTool } from '../../src/core/memory-provider.js';
 import type { Provider } from '../../src/core/provider.js';
-import { createHttpApp, type HttpAppOptions } from '../../src/doors/http/http-app.js';
+import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/doors/http/http-app.js';
 import { type HttpListener, listenHttp } from '../../src/doors/http/listen.js';
 import { createMcpHttpDoor, type McpHttpDoor, type McpHttpDoorOptions } from '../../src/doors/mcp/http.js';
 import { Hub } from '../../src/hub.js';
@@ -22,6 +22,7 @@ export interface McpHttpOptions extends Partial<McpHttpDoorOptions> {
 
 export interface OpenMcpHttp {
   hub: Hub;
+  app: HttpApp;
   door: McpHttpDoor;
   listener: HttpListener;
   url: URL;
@@ -75,6 +76,7 @@ export async function openMcpHttp(options: McpHttpOptions = {}): Promise<OpenMcp
     });
   return {
     hub,
+    app,
     door,
     listener,
     url,

@@ -70,9 +70,9 @@ export class ClusterOfHub {
    * Joins, as far as NATS lets it; see `Cluster.start`. From now on until `close` the process lives: between two tries to reach NATS it may
    * have nothing that keeps it, no port yet, and would end in the middle of its start.
    */
-  start(doors: () => { readonly running: number } | undefined): Promise<void> {
+  start(doors: () => { readonly calls: { readonly size: number } } | undefined): Promise<void> {
     this.#letProcessEnd ??= holdProcess();
-    this.#load = () => doors()?.running ?? 0;
+    this.#load = () => doors()?.calls.size ?? 0;
     return this.cluster.start();
   }
 

@@ -238,10 +238,11 @@ class McpHttp implements McpHttpDoor {
     return Array.isArray(posted) ? this.#postBatch(call, posted) : this.#postOne(call, classifyMessage(posted), posted);
   }
 
-  /** While the hub ends, no call is begun. Before the body is read this much is known of what belongs to one: it is of a session that calls, or of none. */
+  /** While the hub ends, no call is begun. Of a POST the body says what belongs to one, such as a question about a task; else it is of a session that calls. */
   #mayGoOn(request: IncomingMessage): boolean {
     const key = headerOf(request, 'mcp-session-id');
-    return key === undefined ? request.method === 'POST' : this.#sessions.isCalling(key);
+    if (request.method === 'POST') return key === undefined || this.#sessions.has(key);
+    return key !== undefined && this.#sessions.isCalling(key);
   }
 
   /** The body decides the era, not a header: a proxy may have changed that one. */

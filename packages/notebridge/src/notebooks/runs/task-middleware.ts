@@ -24,6 +24,14 @@ export interface TaskMiddlewareOptions {
   servers?: TaskServers | undefined;
   /** False: there is no notebook whose runs could be tasks. Default true. */
   hasRuns?: boolean | undefined;
+  /** Where a task counts until it has ended: the end of the hub waits for it, then cancels it. Default: nothing waits. */
+  calls?: LastingCalls | undefined;
+}
+
+/** Calls that go on without a connection. */
+export interface LastingCalls {
+  addLasting(call: Cancellation): Set<Cancellation>;
+  remove(where: Set<Cancellation>, call: Cancellation): void;
 }
 
 type Context = MiddlewareContext<JsonObject>;
@@ -46,6 +54,7 @@ export class TaskMiddleware implements Middleware {
   readonly name = 'tasks';
   readonly #emit: TaskMiddlewareOptions['emit'];
   readonly #hasRuns: boolean;
+  readonly #calls: LastingCalls | undefined;
   readonly #store = new TaskStore();
   readonly #ofServers: ServerTasks | undefined;
   /** Those that opened a session of the version with tasks. */
@@ -53,8 +62,9 @@ export class TaskMiddleware implements Middleware {
   /** The tools that can be waited for; undefined before the first list. */
   #waitable: ReadonlySet<string> | undefined;
 
-  constructor({ emit, servers, hasRuns = true }: TaskMiddlewareOptions) {
+  constructor({ emit, servers, hasRuns = true, calls }: TaskMiddlewareOptions) {
     this.#emit = emit;
+    this.#calls = calls;
     this.#hasRuns = hasRuns;
     this.#ofServers = servers && new ServerTasks(servers, emit);
   }
@@ -171,6 +181,8 @@ export class TaskMiddleware implements Middleware {
     const tool = context.message.name;
     const task = this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, era, ttlMs, tool, cancellation });
     void task.ended.then(context.cancellation.outlive((why) => cancellation.withdraw(why)));
+    const counted = this.#calls?.addLasting(cancellation);
+    if (counted !== undefined) void task.ended.then(() => this.#calls?.remove(counted, cancellation));
     return task;
   }
 
