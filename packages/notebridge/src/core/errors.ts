@@ -167,7 +167,7 @@ export const errorTable = {
     rpcCode: -32007,
     meaning:
       'This hub cannot reach the NATS servers of its cluster, or has lost its place there. What only the cluster can decide was not done.',
-    next: 'Wait: it connects again by itself. If it stays so, run `notebridge doctor`.',
+    next: 'Wait: it connects again by itself. If it stays so, run `notebridge doctor --config FILE` with the config of that hub.',
   },
   hub_gone: {
     rpcCode: -32017,
