@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Config } from '../config/config.js';
 import { BridgeError } from '../core/errors.js';
 import type { ServerConfig } from '../core/server-config.js';
+import { HubMetrics } from '../telemetry/hub-metrics.js';
 import { ConfigEdits } from './config-edits.js';
 
 const server = (name: string, more: object = {}): ServerConfig =>
@@ -38,4 +39,21 @@ it('tells the owner what the last edit did to each server, and with its line why
   expect(edits.refused).toMatchObject({ message: 'F:3: odd', file: 'F', faults });
   edits.noteMended();
   expect([edits.refused, told]).toEqual([undefined, 3]);
+});
+
+it('metrics say while the file cannot be used', { tags: ['P-930'] }, async () => {
+  const edits = new ConfigEdits();
+  const metrics = new HubMetrics({
+    servers: { all: () => [], get: () => undefined } as never,
+    countApprovals: () => 0,
+    listGrants: () => [],
+    edits,
+    version: '0',
+  });
+  const read = async () => (await metrics.scrape()).match(/^notebridge_config_refused .*$/gm);
+  expect(await read()).toEqual(['notebridge_config_refused 0']);
+  edits.noteRefused(new BridgeError('bad_config', 'F:3: odd', { data: { file: 'F' } }));
+  expect(await read()).toEqual(['notebridge_config_refused 1']);
+  edits.noteMended();
+  expect(await read()).toEqual(['notebridge_config_refused 0']);
 });

@@ -165,7 +165,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
 }
 
 /** Undefined where the config has none: then nothing of them is loaded. */
-async function openMetrics({ settings: { config }, servers, guard, cluster: ofHub }: BehindHttp): Promise<HubMetrics | undefined> {
+async function openMetrics({ settings: { config }, servers, guard, edits, cluster: ofHub }: BehindHttp): Promise<HubMetrics | undefined> {
   if (!config.telemetry.metrics) return undefined;
   const { HubMetrics } = await import('../telemetry/hub-metrics.js');
   const cluster = ofHub?.cluster;
@@ -173,6 +173,7 @@ async function openMetrics({ settings: { config }, servers, guard, cluster: ofHu
     servers,
     countApprovals: () => guard.pending.list().length,
     listGrants: () => guard.store.list(),
+    edits,
     version: ownVersion(),
     cluster: cluster && {
       hubs: () => cluster.membership.hubs().length,

@@ -16,6 +16,7 @@ it('a hub counts budgets, starts of Pythons and its connection to NATS, from zer
       { calls: 2, used: 1 },
       { calls: undefined, used: 9 },
     ],
+    edits: { refused: undefined },
     version: '0',
     cluster: { hubs: () => 2, isJoined: () => true, isConnected: () => isConnected, served: () => 0, dropped: () => ({}) },
   });

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
+import type { WatchedConfig } from '../core/config-edit.js';
 import { type KernelStartObserver, type KernelStartOutcome, kernelStartOutcomes } from '../core/kernel-starts.js';
 import type { RefusedAttempt } from '../core/refused-attempt.js';
 import type { ServerStatus, ToolServers } from '../core/tool-server.js';
@@ -10,6 +11,7 @@ export interface HubMetricsOptions {
   /** How many calls wait for the owner, and the live grants. Asked with each scrape. */
   countApprovals: () => number;
   listGrants: () => readonly CountedGrant[];
+  edits: Pick<WatchedConfig, 'refused'>;
   version: string;
   /** Undefined: the hub is alone. */
   cluster?: ClusterCounts | undefined;
@@ -198,7 +200,7 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
   }
 
   #addHub(): void {
-    const { countApprovals, listGrants, version } = this.#options;
+    const { countApprovals, listGrants, edits, version } = this.#options;
     const registers = [this.#registry];
     this.#count('notebridge_approvals_waiting', 'Calls that wait for the owner.', countApprovals);
     this.#count('notebridge_grants', 'Grants that are live.', () => listGrants().length);
@@ -206,6 +208,9 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
       'notebridge_grants_exhausted',
       'Live grants whose budget is used up.',
       () => listGrants().filter(({ calls, used }) => calls !== undefined && used >= calls).length,
+    );
+    this.#count('notebridge_config_refused', '1 while the file of the config cannot be used: a hub that starts now ends at once.', () =>
+      edits.refused === undefined ? 0 : 1,
     );
     new Gauge({ name: 'notebridge_build_info', help: 'The version that runs.', labelNames: ['version'], registers }).set({ version }, 1);
   }

@@ -47,6 +47,7 @@ describe('alerts', () => {
       servers: { all: () => [], get: () => undefined } as never,
       countApprovals: () => 0,
       listGrants: () => [],
+      edits: { refused: undefined },
       version: '0',
       cluster: { hubs: () => 1, isJoined: () => true, isConnected: () => true, served: () => 0, dropped: () => ({}) },
     });
