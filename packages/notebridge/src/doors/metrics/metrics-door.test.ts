@@ -11,8 +11,10 @@ let server: Server | undefined;
 afterEach(() => new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve))));
 
 /** A hub whose store can tell of no grant, as that of a cluster without NATS; pods call it by `allowHosts`. */
-async function open(allowHosts: readonly string[] = []): Promise<(options: { token?: string; host?: string }) => Promise<number>> {
-  const app = createHttpApp({ allowHosts });
+async function open(
+  allowHosts: readonly string[] = [],
+  app = createHttpApp({ allowHosts }),
+): Promise<(options: { token?: string; host?: string }) => Promise<number>> {
   createMetricsDoor(app, {
     metrics: { contentType: 'text/plain', scrape: async () => 'up 1\n' },
     scrapers: { has: (authorization) => authorization === 'Bearer mounted' },
@@ -41,6 +43,13 @@ describe('/metrics', () => {
     const scrape = await open();
     expect(await scrape({ token: 'mounted' })).toBe(200);
     expect(await scrape({ token: 'another' })).toBe(503);
+  });
+
+  it('is open while the hub ends', { tags: ['P-931'] }, async () => {
+    const app = createHttpApp();
+    const scrape = await open([], app);
+    app.drain();
+    expect(await scrape({ token: 'mounted' })).toBe(200);
   });
 
   it('is scraped at the address of a pod and at its name below the headless Service', { tags: ['P-717'] }, async () => {

@@ -35,6 +35,8 @@ export function createMetricsDoor(app: HttpApp, { metrics, scrapers, authenticat
     methods: ['GET', 'HEAD'],
     path: metricsPath,
     authenticator,
+    // A hub that ends for long is seen by nothing else.
+    isAnsweredToTheEnd: true,
     handle: async (context) => {
       if (context.principal.kind === 'anonymous') return context.refuse(forWatchers);
       if (metrics === undefined) return context.refuse(off);
