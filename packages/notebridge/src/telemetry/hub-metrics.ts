@@ -85,7 +85,7 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
     });
     this.#exhausted = new Counter({
       name: 'notebridge_budget_exhausted_total',
-      help: 'Calls that were refused because the budget of their grant was used up.',
+      help: 'Calls that were refused for a bound of their grant: its budget, its rate, or its calls at once.',
       registers,
     });
     this.#kernelStarts = new Counter({
