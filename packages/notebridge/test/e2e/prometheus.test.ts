@@ -125,7 +125,7 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
               .filter(({ state, labels }) => state === 'firing' && labels.alertname !== 'NotebridgeBusy')
               .map(({ labels: { alertname, instance }, annotations: { runbook_url: page } }) => {
                 expect(existsSync(join(root, String(page)))).toBe(true);
-                return `${alertname} ${'ab'[hosts.indexOf(String(instance))]}`;
+                return `${alertname} ${'ab'[hosts.indexOf(String(instance))] ?? 'all'}`;
               })
               .sort()
           );
@@ -161,7 +161,7 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
         await expect.poll(() => since(moment), soon).toEqual(['up', 'up']);
         // A scraper that keeps one that has ended.
         writeFileSync(tokenFile, first);
-        await expect.poll(firing, soon).toEqual(['NotebridgeDown a', 'NotebridgeDown b']);
+        await expect.poll(firing, soon).toEqual(['NotebridgeDown a', 'NotebridgeDown all', 'NotebridgeDown b']);
         expect(await since(moment)).toEqual(['down 401', 'down 401']);
         writeFileSync(tokenFile, second);
         await expect.poll(firing, soon).toEqual([]);
@@ -171,7 +171,7 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
         await expect.poll(firing, soon).toContain('NotebridgeServerDown a');
         // No grant is accepted then, and the token still is.
         await Promise.all(cluster.nats.nodes.map((node) => node.kill()));
-        await expect.poll(firing, soon).toEqual(expect.arrayContaining(['NotebridgeNatsLost a', 'NotebridgeNatsLost b']));
+        await expect.poll(firing, soon).toEqual(expect.arrayContaining(['NotebridgeNatsLost a', 'NotebridgeNatsLost all', 'NotebridgeNatsLost b']));
         moment = Date.now() + 6000;
         await expect.poll(() => since(moment), soon).toEqual(['up', 'up']);
         await Promise.all(cluster.nats.nodes.map((node) => node.start()));

@@ -45,6 +45,12 @@ describe('alerts', () => {
     }
   });
 
+  it('what keeps one cause from ringing often names alerts that there are', () => {
+    const named = read('alertmanager.yml').match(/Notebridge\w+/g) ?? [];
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((name) => !rules.some(({ alert }) => alert === name))).toEqual([]);
+  });
+
   it('rules and dashboard read metrics that a hub has', async () => {
     const metrics = new HubMetrics({
       servers: { all: () => [], get: () => undefined } as never,
