@@ -170,6 +170,14 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
               port: 'http',
               path: '/metrics',
               interval: '15s',
+              // As people type it: NAMESPACE/POD.
+              relabelings: [
+                {
+                  sourceLabels: ['__meta_kubernetes_namespace', '__meta_kubernetes_pod_name'],
+                  separator: '/',
+                  targetLabel: 'instance',
+                },
+              ],
               authorization: { type: 'Bearer', credentials: { name: 'scrape', key: 'prometheus' } },
             },
           ],
