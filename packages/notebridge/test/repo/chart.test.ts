@@ -112,6 +112,11 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     ['a rule that lets servers call anything', { ...three, networkPolicy: { egress: [{ ports: [] }] } }, "missing property 'to'"],
     ['a part that is taken away', { ...three, drain: null }, "missing property 'drain'"],
     [
+      'alerts that link nowhere',
+      { ...three, metrics: { enabled: true, alerts: { enabled: true } } },
+      'metrics.alerts.pages: say where your people find',
+    ],
+    [
       'a PodMonitor without a token',
       { ...three, metrics: { enabled: true, podMonitor: { enabled: true } } },
       'metrics.podMonitor: there is nothing to scrape, or no token',
