@@ -70,6 +70,11 @@ that; and the pod's own address, by which Prometheus scrapes it. Kubernetes puts
 {{- if and $cluster.urls (not $cluster.key.secret) -}}
 {{- fail "cluster.key.secret: name the Secret with the key of the cluster, 32 characters or more. values.yaml has the command that makes one." -}}
 {{- end -}}
+{{- $usesTls := or $cluster.tls.secret (contains "tls://" ($cluster.urls | join " ")) -}}
+{{- $isKnown := or $cluster.credentials.secret (and $cluster.tls.secret $cluster.tls.clientCertificate) -}}
+{{- if and $cluster.urls (not (and $usesTls $isKnown)) (not $cluster.insecure) -}}
+{{- fail "cluster: who reads the wire to NATS would read arguments and results, and who reaches NATS could write there. Set cluster.tls.secret (or addresses that begin with tls://) and cluster.credentials.secret (or cluster.tls.clientCertificate); docs/cluster.md has the commands. Or say cluster.insecure: true." -}}
+{{- end -}}
 {{- if hasKey .Values.notebridge "cluster" -}}
 {{- fail "notebridge.cluster is written by the chart. Set the values below cluster instead." -}}
 {{- end -}}

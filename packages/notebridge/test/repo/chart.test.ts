@@ -76,6 +76,16 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
   it.each([
     ['three hubs without a cluster', {}, 'hubs: 3 of them need a cluster. Set cluster.urls'],
     ['a cluster without a key', { cluster: { urls: ['nats://nats:4222'] } }, 'cluster.key.secret: name the Secret'],
+    [
+      'a NATS without TLS',
+      { cluster: { ...three.cluster, tls: { secret: '' } } },
+      'cluster: who reads the wire to NATS would read arguments and results',
+    ],
+    [
+      'hubs that NATS cannot tell from others',
+      { cluster: { ...three.cluster, credentials: { secret: '' }, tls: { secret: '', clientCertificate: true } } },
+      'Set cluster.tls.secret (or addresses that begin with tls://) and cluster.credentials.secret',
+    ],
     ['a cluster in the config', { ...three, notebridge: { cluster: {} } }, 'notebridge.cluster is written by the chart'],
     ['an Ingress without a name', { ...three, ingress: { enabled: true } }, 'ingress.hosts: name at least one host'],
     ['no hub', { hubs: 0 }, "'/hubs': minimum: got 0, want 1"],
@@ -123,8 +133,15 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     ],
     ['an audit that is a word', { cluster: { ...three.cluster, audit: 'off' } }, "'/cluster/audit': got string, want object"],
     ['a policy in words', { image: { pullPolicy: 'Sometimes' } }, "'/image/pullPolicy': value must be one of"],
-  ])('refuses %s, and says where', { tags: ['P-545'] }, async (_name, values, said) => {
+  ])('refuses %s, and says where', { tags: ['P-545', 'P-990'] }, async (_name, values, said) => {
     await expect(renderChart(folder, values as JsonObject)).rejects.toThrow(said);
+  });
+
+  it.each([
+    ['addresses that begin with tls://', { urls: ['tls://nats:4222'], tls: { secret: '' } }],
+    ['a certificate of the hubs', { credentials: { secret: '' }, tls: { secret: 'nats', clientCertificate: true } }],
+  ])('takes %s for TLS, or for credentials', { tags: ['P-990'] }, async (_name, values) => {
+    expect(ofKind(await rendered({ cluster: { ...three.cluster, ...values } }), 'StatefulSet')).toHaveLength(1);
   });
 
   it('has a budget for disruptions and a cluster only where there is more than one hub', async () => {

@@ -18,6 +18,13 @@ interface Service {
   dns?: string[];
   network_mode?: string;
 }
+interface NatsValues {
+  config: Record<'nats' | 'cluster', { tls: JsonObject }> & { merge: { authorization: { token: string } } };
+  container: { env: Record<string, { valueFrom: { secretKeyRef: { name: string; key: string } } }> };
+  extraResources: [
+    { kind: string; spec: { ingress: { from: { podSelector: { matchLabels: JsonObject } }[]; ports: [{ port: number }] }[] } },
+  ];
+}
 
 describe('deploy/', () => {
   it('publishes by the Ingress what is for agents and code, and nothing of the owner', { tags: ['P-721'] }, () => {
@@ -39,6 +46,30 @@ describe('deploy/', () => {
     // No Service of another type brings out what the Ingress keeps in.
     expect(schema.properties.service.properties).not.toHaveProperty('type');
     expect(read('chart/templates/service.yaml').match(/^ {2}(type|clusterIP): .*$/gm)).toEqual(['  type: ClusterIP', '  clusterIP: None']);
+  });
+
+  it('has NATS ask for TLS and a token, and let in hubs alone', { tags: ['P-991'] }, () => {
+    const { config, container, extraResources } = parse(read('chart/nats-values.yaml')) as NatsValues;
+    for (const { tls } of [config.nats, config.cluster]) expect(tls).toEqual({ enabled: true, secretName: 'nats-tls' });
+    const [, variable = ''] = /^<< \$(\w+) >>$/.exec(config.merge.authorization.token) ?? [];
+    const { name, key } = container.env[variable]?.valueFrom.secretKeyRef ?? {};
+    const [policy] = extraResources;
+    const nats = { 'app.kubernetes.io/name': 'nats', 'app.kubernetes.io/component': 'nats' };
+    expect(policy).toMatchObject({ kind: 'NetworkPolicy', spec: { podSelector: { matchLabels: nats }, policyTypes: ['Ingress'] } });
+    const callers = policy?.spec.ingress.flatMap(({ from, ports: [{ port }] }) =>
+      from.map(({ podSelector }) => [port, podSelector.matchLabels]),
+    );
+    expect(callers).toEqual([
+      [4222, { 'app.kubernetes.io/name': 'notebridge' }],
+      [4222, { ...nats, 'app.kubernetes.io/component': 'nats-box' }],
+      [6222, nats],
+    ]);
+    // The guide makes these Secrets, and gives hubs the same token.
+    const guide = readFileSync(join(deployFolder, '../docs/cluster.md'), 'utf8');
+    expect(guide).toContain(`kubectl create secret generic ${name} --from-file=ca.crt=nats.crt --from-literal=${key}=`);
+    expect(guide).toContain('kubectl create secret tls nats-tls ');
+    expect(guide).toContain(`  tls: { secret: ${name} }`);
+    expect(guide).toContain(`  credentials: { secret: ${name}, key: ${key} }`);
   });
 
   it("allows a pod's own address and its names below the headless Service", { tags: ['P-717'] }, () => {

@@ -3,7 +3,9 @@ import type { JsonObject } from '@notebridge/kit/json';
 /* Values that the chart is rendered with. */
 
 export const alone = { hubs: 1 };
-export const three = { cluster: { urls: ['nats://nats:4222'], key: { secret: 'cluster' } } };
+export const three = {
+  cluster: { urls: ['nats://nats:4222'], key: { secret: 'cluster' }, credentials: { secret: 'nats' }, tls: { secret: 'nats' } },
+};
 export const everything = {
   hubs: 5,
   image: { repository: 'registry.example/hub', digest: `sha256:${'0'.repeat(64)}`, pullSecrets: ['login'] },
@@ -46,7 +48,7 @@ export const everything = {
   priorityClassName: 'high',
 };
 export const scaled = {
-  cluster: { ...three.cluster, audit: { enabled: false } },
+  cluster: { urls: ['nats://nats:4222'], key: { secret: 'cluster' }, insecure: true, audit: { enabled: false } },
   scaledByOthers: true,
   networkPolicy: { enabled: false },
   podDisruptionBudget: { enabled: false },

@@ -74,7 +74,7 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
     async 'needs-helm'(code) {
       const values = readFileSync(join(chartFolder, 'values.yaml'), 'utf8');
       for (const line of code.split('\n')) {
-        expect(line).toMatch(/^(helm (repo add|install) |kubectl (create secret generic|rollout status) )/);
+        expect(line).toMatch(/^(helm (repo add|install) |kubectl (create secret (generic|tls)|rollout status) |openssl req )/);
         for (const [, file = ''] of line.matchAll(/(deploy\/\S+)/g))
           expect(() => readFileSync(join(root, file, file.endsWith('.yaml') ? '' : 'Chart.yaml'))).not.toThrow();
         for (const [, key = ''] of line.matchAll(/--from-literal=([\w-]+)=/g))
