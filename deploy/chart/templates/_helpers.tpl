@@ -85,4 +85,10 @@ that; and the pod's own address, by which Prometheus scrapes it. Kubernetes puts
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- fail "ingress.hosts: name at least one host. Hubs answer only to names that they were told." -}}
 {{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.tlsSecret) (not .Values.ingress.tlsElsewhere) -}}
+{{- fail "ingress.tlsSecret: name the Secret with the certificate, since tokens would be read on the way; or set ingress.tlsElsewhere to true where the controller, or what stands before it, has one." -}}
+{{- end -}}
+{{- if and (eq .Values.sandbox "auto") (or $cluster.urls .Values.ownerToken.secret) (not .Values.codeMayTakeKeys) -}}
+{{- fail "sandbox: with auto, code of agents that finds a way out has what the pod has: the key of the cluster, the owner's token, the keys of all servers. Leave it at require and give pods the layer (docs/kernels.md), or set codeMayTakeKeys to true." -}}
+{{- end -}}
 {{- end -}}

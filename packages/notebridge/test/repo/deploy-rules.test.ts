@@ -72,6 +72,13 @@ describe('deploy/', () => {
     expect(guide).toContain(`  credentials: { secret: ${name}, key: ${key} }`);
   });
 
+  it('has the chart let in pods with a label of callers, and no others of the namespace', { tags: ['P-992'] }, () => {
+    const { networkPolicy } = yaml('chart/values.yaml') as { networkPolicy: { callers: JsonObject[] } };
+    const label = 'notebridge/caller';
+    expect(networkPolicy.callers).toEqual([{ podSelector: { matchLabels: { [label]: 'true' } } }]);
+    for (const page of ['cluster.md', 'operating.md']) expect(readFileSync(join(deployFolder, '../docs', page), 'utf8')).toContain(`${label}: "true"`);
+  });
+
   it("allows a pod's own address and its names below the headless Service", { tags: ['P-717'] }, () => {
     expect(read('chart/templates/_helpers.tpl')).toContain('list $name (printf "%s-hubs" $name) (printf "$(HUB_NAME).%s-hubs" $name)');
     expect(read('chart/templates/_helpers.tpl')).toContain('list "$(POD_IP)"');

@@ -27,6 +27,7 @@ export const everything = {
   service: { port: 80, annotations: { 'example.com/a': 'b' } },
   ingress: { enabled: true, className: 'nginx', annotations: { 'example.com/c': 'd' }, hosts: ['hub.example'], tlsSecret: 'tls' },
   sandbox: 'auto',
+  codeMayTakeKeys: true,
   metrics: {
     enabled: true,
     tokens: { secret: 'scrape', key: 'prometheus' },
@@ -91,6 +92,7 @@ const atLeast = {
   hubs: 1,
   cluster: { ...three.cluster, name: 'n', replicas: 0, audit: { maxDays: 1, maxBytes: 1_048_576 } },
   service: { port: 1 },
+  ingress: { enabled: true, hosts: ['h'], tlsElsewhere: true },
   podDisruptionBudget: { maxUnavailable: 1 },
   networkPolicy: { callers: [], nats: { port: 1 } },
   drain: { leaveServiceSeconds: 0, seconds: 1 },
