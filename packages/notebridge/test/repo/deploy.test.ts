@@ -114,7 +114,7 @@ it('front.py passes on what comes to its port, both ways, and the end of each di
 /** Starts it with the folders of the container put elsewhere, and any free port; it must come up. */
 async function runs(command: readonly string[]): Promise<void> {
   const { home, env } = createHome();
-  const inHome = (word: string): string => word.replace(/^\/(?=etc|run|mnt|srv)/, `${home}/`);
+  const inHome = (word: string): string => word.replace(/^\/(?=etc|run|mnt|srv)/, `${home}/`).replace('$(HUB_SERVICE_HOST)', '10.96.0.7');
   for (const path of ['etc/notebridge', 'run/notebridge', 'mnt/shared-agent']) mkdirSync(join(home, path), { recursive: true });
   writeFileSync(join(home, 'etc/notebridge/mcp.json'), JSON.stringify({ mcpServers: { everything: installedServer('everything') } }));
   const port = command[0] === 'serve' ? ['--port', '0'] : [];

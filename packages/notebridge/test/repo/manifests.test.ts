@@ -37,8 +37,9 @@ describe('the manifests of deploy/', () => {
     expect(JSON.stringify(jupyter)).not.toMatch(/secret|--host/i);
   });
 
-  it('two-pods.yaml lets Jupyter reach the port of the hub and the names of the cluster, and the hub nothing', () => {
-    const policies = manifestsOf('kubernetes/two-pods.yaml').filter(({ kind }) => kind === 'NetworkPolicy');
+  it('two-pods.yaml lets Jupyter reach the port of the hub and no names, and the hub nothing', () => {
+    const documents = manifestsOf('kubernetes/two-pods.yaml');
+    const policies = documents.filter(({ kind }) => kind === 'NetworkPolicy');
     const specs = Object.fromEntries(policies.map(({ metadata, spec }) => [(metadata as JsonObject).name, spec as JsonObject]));
     const both = ['Ingress', 'Egress'];
     const pod = (name: string) => ({ podSelector: { matchLabels: { 'app.kubernetes.io/name': name } } });
@@ -50,8 +51,20 @@ describe('the manifests of deploy/', () => {
       ingress: [{ from: [pod('notebridge-jupyter')], ports: hubPort }],
       egress: [],
     });
-    expect(specs.jupyter).toMatchObject({ policyTypes: both, ingress: [], egress: [{ to: [pod('notebridge-hub')], ports: hubPort }, {}] });
-    const egress = specs.jupyter?.egress as { ports: { port: number }[] }[];
-    expect(egress.slice(1).flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53]);
+    expect(specs.jupyter).toEqual({
+      ...pod('notebridge-jupyter'),
+      policyTypes: both,
+      ingress: [],
+      egress: [{ to: [pod('notebridge-hub')], ports: hubPort }],
+    });
+    // So it finds the hub by the address that Kubernetes gives to pods which start after the Service is there, and the hub answers to that.
+    const [hub, jupyter] = podsOf(documents);
+    for (const spec of [hub, jupyter]) expect(spec).toMatchObject({ enableServiceLinks: true });
+    expect(jupyter).toMatchObject({ dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.1'] } });
+    const urls = jupyter === undefined ? [] : containersOf(jupyter).map(({ env = [] }) => env.find(({ name }) => name === 'NOTEBRIDGE_URL')?.value);
+    expect(urls).toEqual(Array(3).fill('http://$(HUB_SERVICE_HOST):8765'));
+    expect(hub?.containers[0]?.args?.join(' ')).toContain('--allow-host hub --allow-host $(HUB_SERVICE_HOST) ');
+    const kinds = documents.map(({ kind }) => kind);
+    expect(kinds.indexOf('Service')).toBeLessThan(kinds.indexOf('Deployment'));
   });
 });
