@@ -82,6 +82,10 @@ describe('who is not let in', () => {
       await attempt(door, 'wrong_origin', { origin: 'https://evil.example', ...bearer(tools.token) }, 403);
     }
     await attempt('owner', 'wrong_door', bearer(tools.token), 403, tools.id);
+    for (const door of ['console', 'metrics', 'connect', 'other']) {
+      expect((await rawRequest(port, { target: `/${door}`, headers: { host: 'evil.example' } })).status).toBe(403);
+      expected.push({ outcome: 'refused', reason: 'wrong_host', principal: 'unknown', door, remote: 'loopback', times: 1 });
+    }
 
     // The hub's one port is that of the page, too.
     expect((await upgrade(port, `/?access_token=${unknown}`, colab, 'mcp')).status).toBe(403);

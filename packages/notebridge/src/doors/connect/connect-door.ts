@@ -115,7 +115,7 @@ export class ConnectDoor {
   }
 
   #report({ socket }: IncomingMessage, reason: string): void {
-    this.#options.onRefused({ door: 'other', reason, remoteAddress: socket.remoteAddress });
+    this.#options.onRefused({ door: 'connect', reason, remoteAddress: socket.remoteAddress });
   }
 }
 

@@ -131,4 +131,7 @@ const doors: [string, RefusedAttempt['door']][] = [
   ['/mcp', 'http'],
   ['/api/v1/hub', 'owner'],
   ['/api/v1/exchange', 'exchange'],
+  ['/console', 'console'],
+  ['/metrics', 'metrics'],
+  ['/connect', 'connect'],
 ];

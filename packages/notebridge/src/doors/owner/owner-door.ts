@@ -93,7 +93,7 @@ export function createOwnerDoor(
   const addByMethod = (path: string, answers: { readonly [method: string]: (context: HttpContext) => unknown }): void =>
     addExact(path, (context) => answers[context.request.method ?? '']?.(context), Object.keys(answers));
   const description = printMessage(createOwnerOpenApi({ version: ownVersion(), prefix: ownerPrefix }));
-  // It tells nobody anything of this hub.
+  // Of this hub it tells whoever asks the version alone.
   app.addRoute({ methods: ['GET', 'HEAD'], path: `${ownerPrefix}/openapi.json`, handle: (context) => context.sendJson(200, description) });
   pending.isWatched = true;
   calls.isOn = true;
