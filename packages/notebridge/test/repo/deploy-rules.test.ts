@@ -76,7 +76,8 @@ describe('deploy/', () => {
     const { networkPolicy } = yaml('chart/values.yaml') as { networkPolicy: { callers: JsonObject[] } };
     const label = 'notebridge/caller';
     expect(networkPolicy.callers).toEqual([{ podSelector: { matchLabels: { [label]: 'true' } } }]);
-    for (const page of ['cluster.md', 'operating.md']) expect(readFileSync(join(deployFolder, '../docs', page), 'utf8')).toContain(`${label}: "true"`);
+    for (const page of ['cluster.md', 'operating.md'])
+      expect(readFileSync(join(deployFolder, '../docs', page), 'utf8')).toContain(`${label}: "true"`);
   });
 
   it("allows a pod's own address and its names below the headless Service", { tags: ['P-717'] }, () => {

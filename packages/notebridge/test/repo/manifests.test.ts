@@ -61,7 +61,8 @@ describe('the manifests of deploy/', () => {
     const [hub, jupyter] = podsOf(documents);
     for (const spec of [hub, jupyter]) expect(spec).toMatchObject({ enableServiceLinks: true });
     expect(jupyter).toMatchObject({ dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.1'] } });
-    const urls = jupyter === undefined ? [] : containersOf(jupyter).map(({ env = [] }) => env.find(({ name }) => name === 'NOTEBRIDGE_URL')?.value);
+    const urls =
+      jupyter === undefined ? [] : containersOf(jupyter).map(({ env = [] }) => env.find(({ name }) => name === 'NOTEBRIDGE_URL')?.value);
     expect(urls).toEqual(Array(3).fill('http://$(HUB_SERVICE_HOST):8765'));
     expect(hub?.containers[0]?.args?.join(' ')).toContain('--allow-host hub --allow-host $(HUB_SERVICE_HOST) ');
     const kinds = documents.map(({ kind }) => kind);

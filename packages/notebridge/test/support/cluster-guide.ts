@@ -77,7 +77,7 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
         expect(line).toMatch(/^(helm (repo add|install) |kubectl (create secret (generic|tls)|rollout status) |openssl req )/);
         for (const [, file = ''] of line.matchAll(/(deploy\/\S+)/g))
           expect(() => readFileSync(join(root, file, file.endsWith('.yaml') ? '' : 'Chart.yaml'))).not.toThrow();
-        for (const [, key = ''] of line.matchAll(/--from-literal=([\w-]+)=/g))
+        for (const [, key = ''] of line.matchAll(/--from-literal=([\w.-]+)=/g))
           expect(values).toMatch(new RegExp(`^ {2,4}key: ${key}$`, 'm'));
       }
     },
