@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { interpreterOf } from '../processes/interpreters.js';
 import { type ProgramRun, runProgram } from '../processes/run-program.js';
-import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
+import { adviceOnWritten, lookForWritten } from '../processes/written-rule.js';
 import { findInCopy } from '../state/contained-copy.js';
 import { quote } from '../util/quote.js';
 import { withPrivateCopy } from './private-copy.js';
@@ -48,8 +48,7 @@ export async function runScript({ skill, scriptName, args, kwargs, maxOutputByte
         `all who can write to it, put {"path": ${JSON.stringify(skill.source.path)}, "trusted": true} into "notebridge.skills" of the config.`,
     );
   }
-  assertOutside(skill);
-  return withPrivateCopy(skill, async (copy) => {
+  return withPrivateCopy(skill, { assertEntry: assertOutside(skill) }, async (copy) => {
     const file = await findInCopy(copy, script.path);
     const interpreter = file === undefined ? undefined : interpreterOf(script.path, file.head.split('\n')[0]);
     if (file === undefined || interpreter === undefined) throw await unknownScript(skill, scriptName);
@@ -72,11 +71,20 @@ export async function runScript({ skill, scriptName, args, kwargs, maxOutputByte
   });
 }
 
-/** Trusted or not: by now code in a sandbox may write there. */
-function assertOutside(skill: Skill): void {
-  const { folder, source } = skill;
-  const written = writtenBy(source.path) ?? writtenBy(folder.path);
-  if (written !== undefined) denied(skill, `code in a sandbox may write to "${written}". ${adviceOnWritten(written)}`);
+/**
+ * Trusted or not: by now code in a sandbox may write there, or to a part of the skill. Returns what asks that of each part; undefined where code
+ * was given no folder.
+ */
+function assertOutside(skill: Skill): ((path: string) => void) | undefined {
+  const look = lookForWritten();
+  if (look === undefined) return undefined;
+  const assertPath = (path: string): void => {
+    const written = look(path);
+    if (written === undefined) return;
+    denied(skill, `code in a sandbox may write to "${written}", where its "${path}" lies. ${adviceOnWritten(written)}`);
+  };
+  for (const path of [skill.source.path, skill.folder.path]) assertPath(path);
+  return assertPath;
 }
 
 function denied({ name }: Skill, why: string): never {

@@ -7,6 +7,8 @@ export interface CopyBounds {
   /** Files, folders and links together. */
   entries: number;
   bytes: number;
+  /** Called with the path of each entry before it is copied; what it throws ends the copy. */
+  assertEntry?: ((path: string) => void) | undefined;
 }
 
 /** What came of copying a folder. `why` completes the sentence "the folder …". */
@@ -29,6 +31,7 @@ export async function copyContained(folder: ContainedFolder, target: string, bou
     for (const { name, path, kind, linkTo } of await folder.list(at, left.entries + 1)) {
       if (leftOut.has(name) || kind === 'outside' || kind === 'other') continue;
       if (--left.entries < 0) return refused(`holds more than ${bounds.entries} files, folders and links`);
+      bounds.assertEntry?.(join(folder.path, path));
       const place = join(target, path);
       if (linkTo !== undefined) {
         await symlink(relative(dirname(place), join(target, linkTo)) || '.', place, kind === 'folder' ? 'dir' : 'file');

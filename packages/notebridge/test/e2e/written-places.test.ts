@@ -207,9 +207,11 @@ describe('a skill', { tags: ['P-625'] }, () => {
     return callSkills(place.serve(), 'run_skill_script', { skill_name: 'pdf', script_name: 'a' });
   };
 
-  it('is not run from a trusted folder that code was given, or a folder in it, or by way of our scratch', async () => {
+  it('is not run from a trusted folder that code was given, or with a part that it was given, or by way of our scratch', async () => {
     expect(resultOf(await run())).toMatchObject({ output: 'ran\n' });
-    for (const folder of [place.root, join(place.root, 'pdf'), place.base]) {
+    await place.write('pdf/scripts/lib/part.mjs', '');
+    const parts = ['pdf/scripts', 'pdf/scripts/lib', 'pdf/scripts/a.mjs'].map((part) => join(place.root, part));
+    for (const folder of [place.root, join(place.root, 'pdf'), place.base, ...parts]) {
       folders = [folder];
       expect(faultOf(await run())).toMatchObject({
         code: 'denied',
