@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@notebridge/kit/logger';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { heedWritten } from '../processes/written-rule.js';
 import { GrantStore } from './grant-store.js';
 import { RotatingToken } from './rotating-token.js';
 
@@ -45,6 +46,23 @@ describe('RotatingToken', () => {
     await using rotating = await RotatingToken.open({ store, path: path() });
     expect(await readFile(join(dir, 'precious'), 'utf8')).toBe('mine');
     expect(store.find(await tokenInFile())).toMatchObject({ id: rotating.grantId });
+  });
+
+  it('is neither renewed nor removed by a link in a folder that code was given meanwhile', { tags: ['P-623'] }, async () => {
+    let folders: string[] = [];
+    heedWritten(dir, () => folders);
+    onTestFinished(() => heedWritten(dir, () => []));
+    const rotating = await RotatingToken.open({ store, path: path() });
+    folders = [join(await realpath(dir), 'box')];
+    await mkdir(join(dir, 'elsewhere'));
+    await writeFile(join(dir, 'elsewhere/token'), 'mine');
+    await rename(join(dir, 'box'), join(dir, 'old'));
+    await symlink('elsewhere', join(dir, 'box'));
+    const refused = { code: 'bad_usage', message: expect.stringMatching(/may write to ".*box".*grants files --withdraw .*box/) };
+    await expect(rotating.renew()).rejects.toMatchObject(refused);
+    await expect(rotating.close()).rejects.toMatchObject(refused);
+    expect(await readFile(join(dir, 'elsewhere/token'), 'utf8')).toBe('mine');
+    expect(store.list()).toEqual([]);
   });
 
   it('keeps the delivered token valid while a new one cannot be written', async () => {

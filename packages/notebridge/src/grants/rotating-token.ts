@@ -1,6 +1,7 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { codeOf } from '../core/errors.js';
+import { assertKeptOutside } from '../processes/written-rule.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { removePrivateFile } from '../state/private-file.js';
 import type { Redactor } from '../util/redactor.js';
@@ -68,7 +69,7 @@ export class RotatingToken implements AsyncDisposable {
     return this.#id;
   }
 
-  /** Renews the token now. Rejects with `bad_grant` if the grant was revoked, or `write_failed`. */
+  /** Renews the token now. Rejects with `bad_grant` if the grant was revoked, `bad_usage` if code may write to the folder by now, or `write_failed`. */
   renew(): Promise<void> {
     const renewed = this.#renewing.then(async () => {
       if (this.#isClosed) return;
@@ -82,13 +83,14 @@ export class RotatingToken implements AsyncDisposable {
     return renewed;
   }
 
-  /** Revokes the grant and removes the file. Closing twice is harmless. */
+  /** Revokes the grant and removes the file. Rejects with `bad_usage` where that is left; the grant is revoked all the same. Closing twice is harmless. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#renewing;
     try {
+      this.#assertKept();
       removePrivateFile(this.#options.path);
     } finally {
       await this.#options.store.revoke(this.#id);
@@ -101,11 +103,17 @@ export class RotatingToken implements AsyncDisposable {
   }
 
   async #deliver(token: string): Promise<void> {
+    this.#assertKept();
     this.#options.secrets?.add(token);
     if (this.#tokens.at(-1) !== token) this.#tokens.push(token);
     await writeFileAtomic(this.#options.path, `${token}\n`, { mode: 0o600, anew: true });
     // The last but one may still be in use; those before have ended.
     for (const ended of this.#tokens.splice(0, this.#tokens.length - 2)) this.#options.secrets?.delete(ended);
+  }
+
+  /** Code may have been given the folder meanwhile: a file that it has put there, or that its link leads to, is neither replaced nor removed. */
+  #assertKept(): void {
+    assertKeptOutside(this.#options.path, 'The file of the token');
   }
 
   /** A token ends by the clock, which may be set, and goes on while the machine sleeps and timers stand still: both are looked at. */

@@ -26,7 +26,7 @@ export function lookForWritten(): ((path: string) => string | undefined) | undef
 }
 
 /**
- * For what is written by its path again and again: where code could put a link in its way it would go elsewhere. `what`: what is kept there.
+ * For what is written or removed by its path: where code could put a link in its way that would be done elsewhere. `what`: what is kept there.
  *
  * @throws BridgeError `bad_usage`.
  */

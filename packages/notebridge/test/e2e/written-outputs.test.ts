@@ -25,9 +25,11 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 it.each<[string, () => string[]]>([
   ['its log', () => ['stdio', '--no-browser', '--notebook', 'none', '--log-dir', join(given, 'logs')]],
   ['its audit', () => ['stdio', '--no-browser', '--notebook', 'none', '--config', join(base, 'config.json')]],
+  ['the token of a grant', () => ['grant', '--ttl', '60s', '--file', join(given, 'logs/token')]],
+  ['the settings of a host', () => ['setup', 'codex', '--write']],
   ['a recording', () => ['record', join(given, 'logs/bug.jsonl'), '--no-browser', '--notebook', 'none']],
 ])('%s is not kept there', async (_, args) => {
-  const { ending, stderr } = await runProgram(args(), { env: { XDG_STATE_HOME: join(base, 'state') } });
+  const { ending, stderr } = await runProgram(args(), { env: { XDG_STATE_HOME: join(base, 'state'), CODEX_HOME: join(given, 'logs') } });
   expect([ending === 0, stderr]).toEqual([false, expect.stringMatching(/code in a sandbox may write to ".*given".*--withdraw .*given/)]);
   expect(readdirSync(join(base, 'elsewhere'))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { BridgeError } from '../../core/errors.js';
 import { describeGrant } from '../../grants/describe-grant.js';
 import type { GrantDoor, GrantTerms, GrantView } from '../../grants/grant.js';
+import { assertKeptOutside } from '../../processes/written-rule.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
 import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
@@ -35,6 +36,7 @@ export async function issueGrant(options: IssueOptions): Promise<void> {
     label: options.label,
   };
   const { file } = options;
+  if (file !== undefined) assertKeptOutside(file, 'The file of the token');
   if (options.keep === true) return keep(terms, options);
   const { token, ...grant } = await withGrantDesk(async (desk) => {
     const issued = await desk.issue(terms);

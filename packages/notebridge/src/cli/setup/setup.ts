@@ -6,6 +6,7 @@ import { loadNotebook } from '../../assembly/load-notebook.js';
 import { withoutToken } from '../../assembly/notebooks/to-opener.js';
 import { BridgeError } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
+import { assertKeptOutside } from '../../processes/written-rule.js';
 import { toWholeKernel } from '../kernel-argument.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
 import { type ConfigPlace, type Host, hosts, tokenVariable } from './hosts.js';
@@ -194,6 +195,7 @@ function planConnection(host: Host, { url, env, ...named }: SetupOptions & { url
 const mergers: Record<Host['format'], (text: string, request: MergeRequest) => Merged> = { json: mergeIntoJson, toml: mergeIntoToml };
 
 async function writeEntry(host: Host, request: MergeRequest): Promise<Pick<SetupReport, 'status' | 'backup'> & Pick<Merged, 'former'>> {
+  assertKeptOutside(request.file, `The settings of ${host.title}`);
   const before = await readHostFile(request.file);
   const merged = mergers[host.format](before ?? '', request);
   const { former } = merged;
