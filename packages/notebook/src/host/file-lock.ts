@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
 import { lutimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -15,6 +16,8 @@ interface Holder {
   /** Start time of the process, as the system reports it, since pids are reused. Empty if the system does not report it. */
   readonly processStart: string;
   readonly machine: string;
+  /** Where its pid counts (Linux): in a container, pids are others. Undefined in locks of older versions, and where the system does not say. */
+  readonly pidNamespace?: string | undefined;
   readonly since: string;
   /** Unlike all others, so that nobody removes the lock of somebody else. */
   readonly nonce: string;
@@ -45,6 +48,7 @@ export class NotebookLock {
       pid: process.pid,
       processStart: (await processStart(process.pid)) ?? '',
       machine: hostname(),
+      pidNamespace: ownPidNamespace(),
       since: new Date().toISOString(),
       nonce: randomBytes(8).toString('hex'),
     };
@@ -101,19 +105,36 @@ function parseHolder(text: string): Holder | undefined {
   try {
     const found: unknown = JSON.parse(text);
     if (typeof found !== 'object' || found === null) return undefined;
-    const { pid, processStart, machine, since, nonce } = found as Partial<Holder>;
+    const { pid, processStart, machine, pidNamespace, since, nonce } = found as Partial<Holder>;
     if (!Number.isSafeInteger(pid) || Number(pid) < 1 || typeof machine !== 'string') return undefined;
-    return { pid: Number(pid), processStart: String(processStart), machine, since: String(since), nonce: String(nonce) };
+    const namespace = pidNamespace === undefined ? {} : { pidNamespace: String(pidNamespace) };
+    return { pid: Number(pid), processStart: String(processStart), machine, ...namespace, since: String(since), nonce: String(nonce) };
   } catch {
     return undefined;
   }
 }
 
 async function isAlive(holder: Holder, touchedMs: number): Promise<boolean> {
-  if (holder.machine !== hostname()) return Date.now() - touchedMs < deadAfterMs;
+  // One that was touched long after now was touched by nobody: code that may write there could have it hold for ever.
+  if (isElsewhere(holder)) return Math.abs(Date.now() - touchedMs) < deadAfterMs;
   if (!processExists(holder.pid)) return false;
   const start = await processStart(holder.pid);
-  return holder.processStart === '' || start === undefined || start === holder.processStart;
+  // On Linux each of ours has one: without, code could name a process that never ends.
+  const isUnknown = start === undefined || (holder.processStart === '' && process.platform !== 'linux');
+  return isUnknown || start === holder.processStart;
+}
+
+/** Where its pid means another process here, or none. */
+function isElsewhere({ machine, pidNamespace }: Holder): boolean {
+  return machine !== hostname() || (pidNamespace !== undefined && pidNamespace !== ownPidNamespace());
+}
+
+function ownPidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
 }
 
 function remove(lockPath: string, text: string): void {
@@ -132,7 +153,8 @@ async function processStart(pid: number): Promise<string | undefined> {
 }
 
 function inUse({ path, lockPath, holder }: { path: string; lockPath: string; holder: Holder }): HostError {
-  const where = holder.machine === hostname() ? '' : ` on ${JSON.stringify(holder.machine)}`;
+  const place = holder.machine === hostname() ? 'in another container' : `on ${JSON.stringify(holder.machine)}`;
+  const where = isElsewhere(holder) ? ` ${place}` : '';
   const who = where === '' && holder.pid === process.pid ? 'this process' : `the process ${holder.pid}${where}`;
   const message = `"${path}" is open in another Notebridge already: ${who}, since ${holder.since}. Use its window, or end it.`;
   return new HostError('file_in_use', message, { data: { path, lockPath, pid: holder.pid, machine: holder.machine, since: holder.since } });

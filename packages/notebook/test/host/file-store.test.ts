@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
@@ -257,13 +257,26 @@ describe('the lock', () => {
   it.each([
     ['a process that is gone', { pid: 2 ** 22 + 1, processStart: '1' }],
     ['a process whose number another one has now', { pid: process.pid, processStart: '1' }],
+    ['a process that never ends, without its start', { pid: 1, processStart: '' }],
+    ['a machine that has touched it long after now', { pid: 1, processStart: '1', machine: 'elsewhere' }],
+    ['a container that is gone', { pid: process.pid, pidNamespace: 'pid:[1]' }],
     ['nobody that can be read', undefined],
   ])('a lock of %s is taken over', { tags: ['P-101'] }, async (_, holder) => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const { hostname } = await import('node:os');
-    const text = holder ? JSON.stringify({ ...holder, machine: hostname(), since: 'x', nonce: 'y' }) : 'garbage';
-    await writeFile(`${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`, text);
+    const lock = `${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`;
+    await writeFile(lock, holder ? JSON.stringify({ machine: hostname(), ...holder, since: 'x', nonce: 'y' }) : 'garbage');
+    const touched = new Date(holder && 'machine' in holder ? '2096-01-01' : '2026-01-01');
+    await utimes(lock, touched, touched);
     await openStore({ path });
+  });
+
+  it('a process of another container holds it as long as it touches it', { tags: ['P-101'] }, async () => {
+    const path = join(await temporaryFolder(), 'a.ipynb');
+    const { hostname } = await import('node:os');
+    const holder = { pid: 2 ** 22 + 1, processStart: '1', machine: hostname(), pidNamespace: 'pid:[1]', since: 'x', nonce: 'y' };
+    await writeFile(`${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`, JSON.stringify(holder));
+    await expect(openStore({ path })).rejects.toMatchObject({ code: 'file_in_use', message: expect.stringContaining('another container') });
   });
 
   it.each([
