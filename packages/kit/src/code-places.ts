@@ -1,12 +1,14 @@
-import { type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, delimiter, extname, isAbsolute, join, sep } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hasDataSuffix, isCodeFile, statOf } from './code-files.js';
+import { isWithin } from './find-written.js';
 import { findImportPlaces } from './import-places.js';
 import { findIpythonPlaces } from './ipython-places.js';
 import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, valuesOfOptions } from './program-words.js';
-import { expandVariables, interpretersOf, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
+import { expandVariables, interpretersOf, isPlainShellText, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
 import { readSmallFile } from './small-file.js';
+import { foldersHiddenIn, foldersNamedBy } from './text-folders.js';
 
 /** A command line, and what surrounds it. */
 export interface CodeStart {
@@ -16,12 +18,17 @@ export interface CodeStart {
   cwd: string;
   /** The file of a program that is named without a path, where it is known. */
   findProgram?: ((name: string) => string | undefined) | undefined;
+  /** The folders that code may write to. A text that computes its paths, and names one of these or a folder above it, may take code from there. */
+  given?: readonly string[] | undefined;
 }
 
-interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env'> {
+interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env' | 'given'> {
+  given: readonly string[];
   lookUp: VariableLookUp;
   /** Where it may be when it takes a relative path. */
   folders: readonly string[];
+  /** Where it may look for programs, besides where `findProgram` does. */
+  searched: readonly string[];
   /** Commands within commands, and interpreters of scripts, that were followed. */
   depth: number;
 }
@@ -32,25 +39,22 @@ const mostTexts = 16;
 const mostModules = 16;
 const mostModuleFolders = 256;
 const mostModuleParts = 8;
+const mostSearched = 64;
 
 /** Each of these names code for some interpreter or linker, or a folder from which it takes code or settings. */
 const codeVariables =
-  /^(PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|EXECUTABLE)|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|ZDOTDIR|HOME|XDG_CONFIG_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
+  /^(PYTHON.*|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PS4|ZDOTDIR|HOME|XDG_(CONFIG|CACHE|DATA)_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|GCONV_PATH|NODE_COMPILE_CACHE|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
 
 /** Some of these say which environment a shell is in, or belong to tools: no kernel takes code by them as it starts. */
 const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|UV_.*|PIP_.*|GIT_.*|CARGO_.*|MAKEFILES|MAKEFLAGS|(NPM|npm)_.*)$/;
 
-const codeSuffix =
-  /\.(py|pyw|pyc|pyz|pyd|pth|[cm]?[jt]sx?|(ba|z|k|fi|da|c)?sh|rb|pl|pm|php|phar|lua|tcl|r|jl|go|jar|class|wasm|so(\.[\d.]+)?|dylib|dll|exe|bat|cmd|ps1|node|env|toml|cfg|rc)$/i;
-
 /**
- * The paths of what a start runs, as far as its words and variables name it: programs and the interpreters of scripts, modules, what options
- * take code from, what the words of a shell script are, where a Python takes modules from. Whether something is there now decides nothing that code in one of these places could
- * change: what an interpreter, a wrapper or an option takes as code is code by whatever name, and so is the suffix of a script, wherever it is
- * named. Other words are data, but for a file that is there and may be run, or has no suffix.
+ * The paths of what a start may run, as far as its words and variables name it: programs and the interpreters of scripts, modules, what options
+ * take code from, what the words of a shell script are, where a Python takes modules from. What an interpreter, a wrapper or an option takes as
+ * code is code by whatever name; any other word is data if it leads to a folder, or if its suffix is that of data, whatever is there at the moment.
  */
-export function findCodePlaces({ argv, env, cwd, findProgram }: CodeStart): string[] {
-  const around = { lookUp: variablesIn(env), findProgram, folders: [cwd], depth: 0 };
+export function findCodePlaces({ argv, env, cwd, findProgram, given = [] }: CodeStart): string[] {
+  const around = { lookUp: variablesIn(env), findProgram, given, folders: [cwd], searched: [], depth: 0 };
   const ofIpython = env.IPYTHONDIR ? findIpythonPlaces(env) : [];
   const places = [...new Set([...placesOfCommand(argv, around), ...placesOfVariables(env, around), ...ofIpython])];
   const ofPython = { HOME: process.env.HOME, PYTHONUSERBASE: process.env.PYTHONUSERBASE, ...env };
@@ -60,35 +64,46 @@ export function findCodePlaces({ argv, env, cwd, findProgram }: CodeStart): stri
 /** As `findCodePlaces`, of what a kernel inherits, whatever its words are: variables that name code, and IPython's own folder. */
 export function findInheritedPlaces(env: Readonly<Record<string, string | undefined>>, cwd: string): string[] {
   const inherited = Object.entries(toTexts(env)).filter(([name]) => codeVariables.test(name) && !shellVariables.test(name));
-  const around = { lookUp: variablesIn({}), folders: [cwd], depth: 0 };
+  const around = { lookUp: variablesIn({}), given: [], folders: [cwd], searched: [], depth: 0 };
   return [...placesOfVariables(Object.fromEntries(inherited), around), ...findIpythonPlaces(env)];
 }
 
 function placesOfCommand(argv: readonly string[], around: Surroundings): string[] {
   if (around.depth > mostDepth) return [];
   const words = expand(argv, around.lookUp);
-  const loose = words.flatMap((word) => (/[\s;|&()<>'"`]/.test(word) ? looseWordsOf(word) : [word]));
-  const inside = { ...around, folders: foldersIn(loose, around.folders), depth: around.depth + 1 };
-  const { started, read } = runsOf(words);
-  const programs = [words[0] ?? '', ...started].flatMap((word) => programsNamed(word, inside));
-  const interpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? [index] : []));
-  const ofOptions = [...valuesOfOptions(words), ...valuesOfOptions(loose)].flatMap((value) => [
-    value,
-    ...value.split(delimiter),
-    ...looseWordsOf(value),
-  ]);
-  const code = [...started, ...read, ...runsOf(loose, interpreters).read, ...ofOptions].flatMap((word) => pathsNamed(word, inside.folders));
-  const files = [...words, ...loose].flatMap(partsOf).flatMap((word) => toPaths(word, inside.folders));
+  const loose = words.flatMap(fragmentsOf);
+  const parts = [...new Set([...words.filter((word) => !word.includes('\n')), ...loose].flatMap(partsOf))];
   const own = assignmentsIn(words);
+  // A word that names a folder above may be where a wrapper goes first, by whatever option.
+  const above = parts.filter(
+    (part) => isAbsolute(part) && around.given.some((folder) => isWithin(dirname(folder), part.replace(/\/+$/, '') || sep)),
+  );
+  const folders = [...new Set([...foldersIn(loose, around.folders), ...above])];
+  const searched = [...around.searched, ...entriesOf(own.PATH)].slice(0, mostSearched);
+  const inside = { ...around, folders, searched, depth: around.depth + 1 };
+  const { started, read } = runsOf(words);
+  const programs = [words[0] ?? '', ...started, ...loose.filter(isPython)].flatMap((word) => programsNamed(word, inside));
+  const interpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? [index] : []));
+  const options = [...valuesOfOptions(words), ...valuesOfOptions(loose)].flatMap((value) => [...partsOf(value), ...looseWordsOf(value)]);
+  const named = [...started, ...read, ...runsOf(loose, interpreters).read].flatMap((word) =>
+    word.startsWith('-') ? partsOf(word) : [word],
+  );
+  const code = [...named, ...options].flatMap((word) => pathsNamed(word, folders));
   const set = { ...inside, lookUp: variablesIn(own, inside.lookUp) };
   return [
     ...programs,
     // Node adds the suffix itself.
     ...code.flatMap((path) => [path, `${path}.js`]),
-    ...files.filter(isCodeFile),
+    ...parts.flatMap((word) => toPaths(word, folders).filter((path) => isCodeFile(path, hasPathSign(word)))),
+    ...above.flatMap((root) => parts.filter(isAbsolute).map((word) => `${root}${word}`)).filter((path) => isCodeFile(path, true)),
     ...modulesOf(modulesIn(loose), set),
     ...placesOfVariables(own, inside, true),
     ...placesOfTexts(words, set),
+    ...words.flatMap((word) => foldersHiddenIn(word, around.given)),
+    // Which one of its words is the text is known to the shell: options may stand in between.
+    ...(words.some(isShell) ? words.filter((word) => /\s/.test(word) && !isPlainShellText(word)) : []).flatMap((text) =>
+      foldersNamedBy(text, around.given),
+    ),
     ...(words.some(isShell) ? read.flatMap((script) => placesOfScripts(script, words, set)) : []),
     ...programs.flatMap((program, index) => {
       const after = index === 0 ? [program, ...words.slice(1)] : [program];
@@ -106,44 +121,69 @@ function placesOfTexts(words: readonly string[], around: Surroundings): string[]
     const places = !isText
       ? []
       : interpreter !== undefined && !isShell(interpreter)
-        ? placesOfCode(word, around)
-        : placesOfShell(word, words, index + 1, around);
+        ? placesOfCode(word, words.slice(index + 1), around)
+        : [...placesOfShell(word, words, index + 1, around), ...placesOfWhere(word, around)];
     if (programKindOf(word) === 'interpreter') interpreter = word;
     return places;
   });
 }
 
-function placesOfCode(text: string, around: Surroundings): string[] {
-  const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s*,\s*[\w.]+)*)/g)].flatMap(([, names = '']) =>
-    names.split(/\s*,\s*/),
+/** What such a text does with the words that follow is up to it. */
+function placesOfCode(text: string, following: readonly string[], around: Surroundings): string[] {
+  const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)/g)].flatMap(
+    ([, names = '']) => names.split(/\s*,\s*/).map((name) => name.replace(/\s.*$/s, '')),
   );
-  return [...looseWordsOf(text).flatMap((word) => pathsNamed(word, around.folders)), ...modulesOf(imported, around)];
+  const others = following.flatMap(partsOf).filter((word) => !hasDataSuffix(word));
+  return [
+    ...[...looseWordsOf(text), ...others].flatMap((word) => pathsNamed(word, around.folders)),
+    ...modulesOf(imported, around),
+    ...foldersNamedBy(expand([text], around.lookUp)[0] ?? '', around.given),
+  ];
+}
+
+/** A text that computes its paths may mean what lies where it begins. */
+function placesOfWhere(text: string, { folders, given }: Surroundings): string[] {
+  if (given.length === 0 || isPlainShellText(text)) return [];
+  return given.filter((folder) => folders.some((at) => at === dirname(folder) || isWithin(at, folder)));
 }
 
 /** A script of a shell is a command line in a file. One that is longer than anybody writes by hand is not read. */
 function placesOfScripts(script: string, words: readonly string[], around: Surroundings): string[] {
   if (around.depth > mostDepth) return [];
   return pathsNamed(script, around.folders).flatMap((path) => {
-    const text = readSmallFile(path);
-    return text === undefined || text.includes('\0')
-      ? []
-      : placesOfShell(text.replace(/^\s*#.*$/gm, ''), words, words.indexOf(script), around);
+    // A shell takes no notice of zeros.
+    const text = readSmallFile(path)?.replaceAll('\0', '');
+    return text === undefined ? [] : placesOfShell(text, words, words.indexOf(script), around);
   });
 }
 
 /** `first`: where in the words the parameters begin, with `$0`. */
 function placesOfShell(text: string, words: readonly string[], first: number, around: Surroundings): string[] {
-  const parameterOf = (which: string) => (/\d/.test(which) ? (words[first + Number(which)] ?? '') : words.slice(first + 1).join(' '));
+  // On lines of their own, so that no two of them are taken for one path.
+  const parameterOf = (which: string) => (/\d/.test(which) ? (words[first + Number(which)] ?? '') : words.slice(first + 1).join('\n'));
   const lookUp = variablesIn({ PWD: around.folders[0] ?? '' }, around.lookUp);
-  const { commands, variables } = parseShellText(text, lookUp, parameterOf);
-  const inside = { ...around, lookUp: variablesIn(variables, lookUp), folders: foldersIn(commands.flat(), around.folders) };
-  return [...placesOfVariables(variables, inside, true), ...commands.flatMap((command) => placesOfCommand(command, inside))];
+  const { commands, variables } = parseShellText(text.replace(/^\s*#.*$/gm, ''), lookUp, parameterOf);
+  const inside = {
+    ...around,
+    lookUp: variablesIn(variables, lookUp),
+    folders: foldersIn(commands.flat(), around.folders),
+    searched: [...around.searched, ...entriesOf(variables.PATH)].slice(0, mostSearched),
+  };
+  return [
+    ...placesOfVariables(variables, inside, true),
+    ...commands.flatMap((command) => placesOfCommand(command, inside)),
+    ...(isPlainShellText(text) ? [] : foldersNamedBy(expand([text], around.lookUp)[0] ?? '', around.given)),
+  ];
 }
 
-function programsNamed(word: string, { folders, findProgram }: Surroundings): string[] {
+function programsNamed(word: string, { folders, searched, findProgram }: Surroundings): string[] {
   if (/[\\/]/.test(word)) return toPaths(word, folders);
-  const found = findProgram?.(word);
-  return found === undefined ? [] : [found];
+  const found = word === '' ? undefined : findProgram?.(word);
+  return [...(found === undefined ? [] : [found]), ...searched.map((entry) => `${entry}${sep}${word}`)];
+}
+
+function entriesOf(path = ''): string[] {
+  return path.split(delimiter).filter(isAbsolute);
 }
 
 /** As a shell does, and Jupyter for what a kernelspec says. */
@@ -166,6 +206,19 @@ function ownVariables(name: string): string | undefined {
   return name === 'PYTHONPATH' ? undefined : (process.env[name] ?? (name === 'HOME' ? homedir() : undefined));
 }
 
+/** The words within a word, but for one that is a path with blanks in it. */
+function fragmentsOf(word: string): string[] {
+  if (!/[\s;|&()<>'"`]/.test(word)) return [word];
+  const isPath = [word, word.slice(word.indexOf('=') + 1)].some((path) => isAbsolute(path) && isOnePath(path));
+  return isPath ? [word] : looseWordsOf(word);
+}
+
+/** It is there, or its folder is there and the blanks are in the name of that. */
+function isOnePath(path: string): boolean {
+  if (statOf(path) !== undefined) return true;
+  return !/\s/.test(path.slice(path.lastIndexOf(sep))) && statOf(dirname(path)) !== undefined;
+}
+
 /** A word, and what stands in it behind `=`, `:` or a short option. */
 function partsOf(word: string): string[] {
   const behind = [/^[^=]*=(.*)$/s, /^-\w+?([./].*)$/s, /^-\w(.+)$/s].map((form) => form.exec(word)?.[1] ?? '');
@@ -173,10 +226,13 @@ function partsOf(word: string): string[] {
   return [word, ...behind, ...(separate.length > 1 ? separate : [])].filter((part) => part !== '' && !part.startsWith('-'));
 }
 
-/** `-m proj.mod` and `proj.mod:app`. */
+/** `-m proj.mod` and `proj.mod:app`; and for a Python whatever has the form of one, as other modules take it. */
 function modulesIn(words: readonly string[]): string[] {
-  const named = words.flatMap((word, index) => (words[index - 1] === '-m' ? [word] : (/^-m(\w.*)$/.exec(word)?.slice(1) ?? [])));
-  return [...named, ...words.filter((word) => /^\w+(\.\w+)*:\w+$/.test(word))].map((word) => word.replace(/:.*$/, ''));
+  const named = words.flatMap((word, index) =>
+    /^-[a-z]*m$/i.test(words[index - 1] ?? '') ? [word] : (/^-m(\w.*)$/.exec(word)?.slice(1) ?? []),
+  );
+  const dotted = words.some(isPython) ? words.flatMap((word) => word.match(/(?<![\w./])[a-z_]\w*(\.\w+)+(?![\w/])/gi) ?? []) : [];
+  return [...named, ...words.filter((word) => /^\w+(\.\w+)*:\w+$/.test(word)), ...dotted].map((word) => word.replace(/:.*$/, ''));
 }
 
 function modulesOf(modules: readonly string[], { folders, lookUp }: Surroundings): string[] {
@@ -200,30 +256,43 @@ function placesOfVariables(env: Readonly<Record<string, string>>, around: Surrou
   const names = Object.keys(env);
   return expand(Object.values(env), around.lookUp).flatMap((value, index) => {
     const name = names[index] ?? '';
-    const words = looseWordsOf(value);
-    const parts = [value, ...value.split(delimiter), ...words.flatMap(partsOf), ...valuesOfOptions(words)].filter(Boolean);
+    const isPath = name === 'PATH';
+    const isCode = isPath ? isOwn : codeVariables.test(name);
+    if (isPath && !isOwn) return [];
+    const words = isCode ? looseWordsOf(value) : fragmentsOf(value);
+    const parts = [...new Set([value, ...value.split(delimiter), ...words.flatMap(partsOf), ...valuesOfOptions(words)].filter(Boolean))];
+    if (!isCode) return parts.flatMap((part) => toPaths(part, around.folders).filter((path) => isCodeFile(path, isAbsolute(part))));
     const isList = /(PATH|LIB)$/.test(name);
-    const paths = parts.flatMap((part) => (isList ? toPaths(part, around.folders) : pathsNamed(part, around.folders)));
-    return codeVariables.test(name) || (isOwn && name === 'PATH') ? paths : paths.filter(isCodeFile);
+    return [
+      ...[...parts, ...unescapedWordsOf(value)].flatMap((part) =>
+        isList ? toPaths(part, around.folders) : pathsNamed(part, around.folders),
+      ),
+      // What is quoted or computed is read by a shell.
+      ...(/[$`\\"'*?{]/.test(value) ? foldersNamedBy(value, around.given) : []),
+    ];
   });
 }
 
-function isCodeFile(path: string): boolean {
-  const name = basename(path);
-  if (codeSuffix.test(name)) return true;
-  const found = statOf(path);
-  return found?.isFile() === true && (extname(name) === '' || (found.mode & 0o111) !== 0);
+function unescapedWordsOf(value: string): string[] {
+  return value.includes('\\') ? looseWordsOf(value.replace(/\\(.)/gs, '$1')) : [];
 }
 
 /** A word without a sign of a path may be any name, unless such a folder or file is there. */
 function pathsNamed(word: string, folders: readonly string[]): string[] {
   const paths = toPaths(word, folders);
-  return /[\\/]|^\.\.?$/.test(word) ? paths : paths.filter((path) => statOf(path) !== undefined);
+  return hasPathSign(word) ? paths : paths.filter((path) => statOf(path) !== undefined);
+}
+
+function hasPathSign(word: string): boolean {
+  return /[\\/]|^\.\.?$/.test(word);
 }
 
 /** Not made shorter: what `..` means behind a link is known to whoever follows the path. */
 function toPaths(word: string, folders: readonly string[]): string[] {
   const plain = word.replace(/^file:(\/\/)?/i, '').replace(/^@(?=\/)/, '');
+  const [ownFolder, below = ''] = /^\/proc\/(?:thread-)?self\/cwd(\/.*)?$/s.exec(plain) ?? [];
+  // Of whoever is started, and not of this process.
+  if (ownFolder !== undefined) return folders.map((folder) => folder + below);
   const paths = plain === '' ? [] : isAbsolute(plain) ? [plain] : folders.map((folder) => `${folder}${sep}${plain}`);
   return /^file:/i.test(word) ? [...paths, ...pathOfUrl(word)] : paths;
 }
@@ -234,14 +303,5 @@ function pathOfUrl(url: string): string[] {
     return [fileURLToPath(new URL(url))];
   } catch {
     return [];
-  }
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    // Too long for a name, a zero in it, or below a file.
-    return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { dirname, join, parse, sep } from 'node:path';
 
 /** As many as Linux follows before it reports a loop. */
 const mostLinks = 40;
-/** PATH_MAX of Linux, the largest: no program is given what stands behind a longer path. */
+/** PATH_MAX of Linux, the largest: nothing has a longer path without links. */
 const mostLength = 4096;
 
 /** A folder that code was given to write to. */
@@ -96,7 +96,6 @@ export function isWithin(path: string, folder: string): boolean {
 /** Looks at the entries that the system takes when it follows a path: each of its parts, and those of the links among them. */
 function findOnTheWay(path: string, lookAt: (place: string) => Step): string | undefined {
   const whole = parse(path).root === '' ? join(process.cwd(), path) : path;
-  if (whole.length > mostLength) return undefined;
   let { root: here } = parse(whole);
   // The next step comes last.
   const steps = whole.slice(here.length).split(sep).reverse();
@@ -105,6 +104,7 @@ function findOnTheWay(path: string, lookAt: (place: string) => Step): string | u
     if (step === '' || step === '.') continue;
     // Links on the way are followed by now, so what is above is what the system takes.
     const place = step === '..' ? dirname(here) : join(here, step);
+    if (place.length > mostLength) return undefined;
     const { written, target } = lookAt(place);
     if (written !== undefined) return written;
     if (target === undefined || ++links > mostLinks) {
@@ -173,7 +173,9 @@ function readMounts(): MountPoint[] {
 function layersIn(line: string): string[] {
   const [, options = ''] = / - overlay \S+ (\S+)$/.exec(line) ?? [];
   const lists = options.split(',').map((option) => /^(?:lowerdir|upperdir)\+?=(.*)$/.exec(option)?.[1] ?? '');
-  return lists.flatMap((list) => list.split(/(?<!\\):/)).flatMap((layer) => (layer.startsWith('/') ? [unescapeOctal(layer)] : []));
+  return lists
+    .flatMap((list) => list.split(/(?<!\\):/))
+    .flatMap((layer) => (layer.startsWith('/') ? [realPathOf(unescapeOctal(layer))] : []));
 }
 
 function unescapeOctal(text: string): string {

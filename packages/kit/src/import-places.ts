@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { readSmallFile } from './small-file.js';
 
 /** A path file, or one that names many modules of a project. */
@@ -12,10 +12,13 @@ const maxBytes = 1024 * 1024;
  * is started with.
  */
 export function findImportPlaces(python: string, env: NodeJS.ProcessEnv = process.env): string[] {
-  return findSitePackages(python, env).flatMap((folder) => [folder, ...findNamedPlaces(folder)]);
+  const { libraries, packages } = findLibraries(python, env);
+  return [...libraries, ...packages.flatMap((folder) => [folder, ...findNamedPlaces(folder)])];
 }
 
-function findSitePackages(python: string, { HOME, PYTHONHOME, PYTHONUSERBASE }: NodeJS.ProcessEnv): string[] {
+/** Where its own library is, if that is said, and where packages are installed. */
+function findLibraries(python: string, env: NodeJS.ProcessEnv): { libraries: string[]; packages: string[] } {
+  const { HOME, PYTHONHOME, PYTHONUSERBASE, PYTHONPLATLIBDIR } = env;
   const prefix = dirname(dirname(python));
   const config = readSmallFile(join(prefix, 'pyvenv.cfg'));
   const settingOf = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*(.*?)\\s*$`, 'im').exec(config ?? '')?.[1];
@@ -35,7 +38,13 @@ function findSitePackages(python: string, { HOME, PYTHONHOME, PYTHONUSERBASE }: 
       .filter(({ name }) => /^(python|pypy)3/.test(name))
       .map(({ name }) => join(each, 'lib', name)),
   );
-  return libraries.flatMap((library) => ['site-packages', 'dist-packages'].map((name) => join(library, name)));
+  return {
+    libraries: [
+      ...(home === undefined ? [] : [home]),
+      ...(PYTHONPLATLIBDIR ? prefixes.map((each) => resolve(each, PYTHONPLATLIBDIR)) : []),
+    ],
+    packages: libraries.flatMap((library) => ['site-packages', 'dist-packages'].map((name) => join(library, name))),
+  };
 }
 
 function findNamedPlaces(folder: string): string[] {

@@ -3,7 +3,7 @@ import { basename, isAbsolute, sep } from 'node:path';
 
 /** Options, and words of a shell, whose value is code, a place that code is taken from, or settings that name some. */
 const codeOptions =
-  /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|ipython-dir|profile-dir|[A-Z]\w*\.(ipython_dir|location|(extra_)?config_files?|exec_files|file_to_run)|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath)|cd|pushd|source)$/;
+  /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|ipython-dir|profile-dir|[A-Z]\w*\.(ipython_dir|location|(extra_)?config_files?|exec_files|file_to_run)|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath|X\w*|[mM]lib)|cd|pushd|source)$/;
 /** Code options whose value is the folder that later relative paths are taken from. */
 const folderOptions = /^(--(directory|cwd|chdir|app-dir)|-C|cd|pushd)$/;
 /** Each runs what is named to it, as a script or a package. */
@@ -34,6 +34,8 @@ const verbs = /^(exec|run|run-script|dlx|x|tool|start|test|--)$/;
 /** Options without a value, so that the next word is the script or the package. */
 const flags =
   /^-(-(yes|quiet|silent|verbose|offline|isolated|refresh|bun|frozen|locked|force|(no|prefer|allow|enable|trace)-.*)|[yqsvAgfuBEISOib]+)$/;
+/** Options of interpreters that only say what may be read or written; the value of any other one may be code. */
+const dataOptions = /^--(allow|deny)-/;
 /** Options that a module or the code itself follows: all words after that are its arguments. */
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
 /** A text that is a command line, or code, follows. */
@@ -43,7 +45,7 @@ type ProgramKind = 'interpreter' | 'wrapper' | 'tool';
 
 /** The use that a program makes of its words, by its name, or that of the file behind its links. Undefined: they are data. */
 export function programKindOf(word: string): ProgramKind | undefined {
-  const names = [basename(word), ...(word.startsWith('/') ? [nameBehind(word)] : [])].map((name) => name.replace(/\.exe$/i, ''));
+  const names = namesOf(word);
   if (names.some((name) => interpreters.test(name))) return 'interpreter';
   if (names.some((name) => operandsOf(name) !== undefined)) return 'wrapper';
   return names.some((name) => tools.test(name)) ? 'tool' : undefined;
@@ -54,7 +56,7 @@ export function isShell(word: string): boolean {
 }
 
 export function isPython(word: string): boolean {
-  return /^(python|pypy)[\d.]*$/.test(basename(word));
+  return namesOf(word).some((name) => /^(python|pypy)[\d.]*$/.test(name));
 }
 
 /** A text follows that is a command line, or code. */
@@ -105,7 +107,7 @@ export function runsOf(words: readonly string[], programs: readonly number[] = [
 
 function valuesOf(words: readonly string[], options: RegExp): string[] {
   return words.flatMap((word, index) => {
-    const [, option = '', value = ''] = /^(--?[\w.-]+)=(.*)$/s.exec(word) ?? /^(-[ICr])(.+)$/s.exec(word) ?? [];
+    const [, option = '', value = ''] = /^(--?[\w.-]+)=(.*)$/s.exec(word) ?? /^(-[ICrX])(.+)$/s.exec(word) ?? [];
     return [...(options.test(word) ? [words[index + 1] ?? ''] : []), ...(options.test(option) ? [value] : [])].filter(Boolean);
   });
 }
@@ -120,7 +122,11 @@ function headOf(words: readonly string[], program: number, kind: 'interpreter' |
   for (let index = program + 1; index < words.length && head.length < mostHead; index++) {
     const word = words[index] ?? '';
     if (kind === 'interpreter' && lastOptions.test(word)) return head;
-    if ((kind === 'interpreter' && (verbs.test(word) || flags.test(word))) || (word.startsWith('-') && word.includes('='))) continue;
+    if (kind === 'interpreter' && (verbs.test(word) || flags.test(word))) continue;
+    if (word.startsWith('-') && word.includes('=')) {
+      if (kind === 'interpreter' && !dataOptions.test(word)) head.push(index);
+      continue;
+    }
     if (kind === 'wrapper' && /^(\w+=.*|\d[\d.,:x-]*[smhd]?)$/s.test(word)) {
       if (!word.includes('=')) operands--;
       continue;
@@ -141,6 +147,11 @@ function headOf(words: readonly string[], program: number, kind: 'interpreter' |
 
 function operandsOf(name: string): number | undefined {
   return Object.hasOwn(wrappers, name) ? wrappers[name] : loader.test(name) ? 0 : undefined;
+}
+
+/** Its own, and that of the file behind its links. */
+function namesOf(word: string): string[] {
+  return [basename(word), ...(word.startsWith('/') ? [nameBehind(word)] : [])].map((name) => name.replace(/\.exe$/i, ''));
 }
 
 function nameBehind(path: string): string {

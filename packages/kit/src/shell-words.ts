@@ -37,6 +37,25 @@ export function parseShellText(text: string, lookUp: VariableLookUp, parameterOf
   return { commands: commands.filter((words) => words.length > 0), variables };
 }
 
+/** Quoted parts without expansions, `$HOME`, `~` and `||`: what they mean is known. */
+const plainParts = /'[^']*'|"(?:[^"$`\\]|\$HOME\b|\$\{HOME\})*"|\$HOME\b|\$\{HOME\}|\|\||~(?=[/\s;&]|$)/g;
+const computingParts = /['"$`\\*?[\]{}()<|#!~]/;
+const computingWords =
+  /^(if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|coproc|time|eval|alias|trap|set|shift|declare|typeset|local|readonly|export|read|unset|source|pushd|popd|command|builtin|test|shopt|enable|hash|getopts|mapfile|readarray|printf|let)$/;
+const mostSteps = 4;
+
+/** It is a list of simple commands whose words stand there as they are: nothing is computed, and `parseShellText` has understood it all. */
+export function isPlainShellText(text: string): boolean {
+  if (computingParts.test(text.replace(plainParts, 'x'))) return false;
+  const commands = lex(text).map((words) => words.filter((word) => !assignment.test(word)));
+  const steps = commands.filter(([name]) => name === 'cd');
+  return (
+    !commands.some(([name = '']) => computingWords.test(name)) &&
+    steps.length <= mostSteps &&
+    steps.every(([, folder = '', ...more]) => folder !== '' && !folder.startsWith('-') && more.length === 0)
+  );
+}
+
 /** `$NAME` and `${NAME}`; what is not known stays. */
 export function expandVariables(words: readonly string[], lookUp: VariableLookUp): string[] {
   const room = { characters: mostExpanded };
@@ -62,8 +81,10 @@ function replaceWithin(room: Room, text: string, pattern: RegExp, toValue: (matc
 
 /** The commands with which Linux runs a script: its first line names the interpreter, and that of pip goes on to another one where that name is too long. */
 export function interpretersOf(path: string): string[][] {
-  const [first = '', second = ''] = (readHead(path, 1024) ?? '').split('\n');
-  if (!first.startsWith('#!')) return [];
+  const head = readHead(path, 1024) ?? '';
+  const [first = '', second = ''] = head.split('\n');
+  // Without such a line, and being a text, it is run by a shell.
+  if (!first.startsWith('#!')) return head === '' || head.includes('\0') ? [] : [['/bin/sh']];
   const { commands } = parseShellText(second.startsWith("'''exec'") ? second : '', () => undefined);
   return [first.slice(2).trim().split(/\s+/), ...commands.map((command) => [...command])];
 }

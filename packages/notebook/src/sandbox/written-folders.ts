@@ -41,18 +41,23 @@ export async function holdWritten(folder: string, notebook: string): Promise<() 
 
 /** The rule: what has such a folder is run in a sandbox alone, and what it says of itself is data. Undefined: this process may run and believe it. */
 export function writtenFolderOf(path: string): string | undefined {
-  return findWritten(path, [...unkept.values(), ...[...records].flatMap(({ known }) => known)]);
+  return findWritten(path, knownFolders());
 }
 
 /** As `writtenFolderOf`, of all that a start runs, as far as its words and variables name it. */
 export function writtenFolderOfStart(start: CodeStart): string | undefined {
   const programs = (start.env.PATH ?? '').split(delimiter).filter(Boolean);
-  return firstWritten([...findCodePlaces(start), ...programs]);
+  const given = knownFolders().map(({ path }) => path);
+  return firstWritten([...findCodePlaces({ ...start, given }), ...programs]);
 }
 
 /** As `writtenFolderOf`, of what a kernel that starts there takes from the variables that it inherits, and from IPython's own folder. */
 export function writtenFolderInherited(env: Readonly<Record<string, string | undefined>>, cwd: string): string | undefined {
   return firstWritten(findInheritedPlaces(env, cwd));
+}
+
+function knownFolders(): KnownFolder[] {
+  return [...unkept.values(), ...[...records].flatMap(({ known }) => known)];
 }
 
 function firstWritten(paths: readonly string[]): string | undefined {

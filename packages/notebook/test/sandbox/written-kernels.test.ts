@@ -68,6 +68,9 @@ describe('a kernelspec outside', () => {
     ['a trait of IPython', { argv: [python, ...launch, '--ProfileDir.location=P/ipd'] }],
     ['IPYTHONDIR with a link in it', { argv: [python, ...launch], env: { IPYTHONDIR: 'O/ipd' } }],
     ['PATH', { argv: ['server', ...launch], env: { PATH: 'P/bin:/usr/bin' } }],
+    ['PYTHONPYCACHEPREFIX', { argv: [python, ...launch], env: { PYTHONPYCACHEPREFIX: 'P/pyc' } }],
+    ['an option of Python', { argv: [python, '-X', 'pycache_prefix=P/pyc', ...launch] }],
+    ['a shell with options', { argv: ['sh', '-e', '-x', 'P/start.inc', '{connection_file}'] }],
     ['LD_PRELOAD', { argv: [python, ...launch], env: { LD_PRELOAD: 'P/x.so' } }],
   ];
   test.each(starts)('that runs code there by %s counts as one of there', async (_, words) => {
@@ -159,6 +162,8 @@ describe('a Python outside, in a notebook outside,', () => {
     ['PYTHONPATH', 'link/pp'],
     ['PYTHONSTARTUP', 'P/st.py'],
     ['PYTHONUSERBASE', 'P/.local'],
+    ['PYTHONPYCACHEPREFIX', 'P/pyc'],
+    ['PYTHONPLATLIBDIR', 'P/lib'],
     ['IPYTHONDIR', 'P/ipd'],
     ['HOME', 'P/home'],
   ])('that inherits %s=%s counts as one of there', { tags: ['P-708'] }, (name, text) => {

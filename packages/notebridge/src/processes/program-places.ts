@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { findCodePlaces } from '@notebridge/kit/code-places';
-import { searchPathOutside } from './written-rule.js';
+import { foldersWritten, searchPathOutside } from './written-rule.js';
 
 /** How a program is started. */
 export interface ProgramStart {
@@ -12,23 +12,25 @@ export interface ProgramStart {
   cwd?: string | undefined;
 }
 
-/** As `findCodePlaces`, with programs found on the `PATH` that such a program gets. What it gets as data is none. */
+/** As `findCodePlaces`, with programs found on the `PATH` that such a program gets. */
 export function findProgramPlaces({ command, args, env, cwd = '/' }: ProgramStart): string[] {
   // The first that is there and that no code has put there: what is started is found in the same order.
   const folders = searchPathOutside(env.PATH ?? process.env.PATH ?? '', cwd)
     .split(delimiter)
-    .filter(isAbsolute);
+    .map((entry) => (isAbsolute(entry) ? entry : `${cwd}${sep}${entry}`));
   const known = new Map<string, string | undefined>();
   const findProgram = (name: string): string | undefined => {
-    if (!known.has(name)) known.set(name, folders.map((folder) => join(folder, name)).find(isFile));
+    if (!known.has(name)) known.set(name, folders.map((folder) => join(folder, name)).find(isProgram));
     return known.get(name);
   };
-  return findCodePlaces({ argv: [command, ...args], env, cwd, findProgram });
+  return findCodePlaces({ argv: [command, ...args], env, cwd, findProgram, given: foldersWritten() });
 }
 
-function isFile(path: string): boolean {
+/** The system goes on to the next one where it may not run what is there. */
+function isProgram(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.isFile() === true && (process.platform === 'win32' || (found.mode & 0o111) !== 0);
   } catch {
     // No name of a file: too long, or with a zero in it.
     return false;

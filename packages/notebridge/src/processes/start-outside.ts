@@ -4,7 +4,7 @@ import spawn from 'cross-spawn';
 import { BridgeError } from '../core/errors.js';
 import type { Environment } from './environment.js';
 import { findProgramPlaces, type ProgramStart } from './program-places.js';
-import { adviceOnWritten, lookForWritten, searchPathOutside } from './written-rule.js';
+import { adviceOnWritten, foldersWritten, lookForWritten, searchPathOutside } from './written-rule.js';
 
 /** A program that a config or a person names, with all that decides what it runs. */
 export interface OutsideStart extends ProgramStart {
@@ -41,7 +41,8 @@ export function assertStartsOutside(start: OutsideStart): Record<string, string>
   for (const path of start.beginsAnywhere === true ? places : [cwd, ...places]) {
     const folder = look(path);
     if (folder === undefined) continue;
-    const message = `code in a sandbox may write to "${folder}", where its "${path}" lies. ${adviceOnWritten(folder)}`;
+    const how = path === folder ? 'which its command line names' : `where its "${path}" lies`;
+    const message = `code in a sandbox may write to "${folder}", ${how}. ${adviceOnWritten(folder)}`;
     throw new BridgeError('bad_usage', message, { data: { path, folder } });
   }
   return env;
@@ -56,7 +57,8 @@ function withoutWritten(env: Environment, cwd: string): Record<string, string> {
   const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const look = lookForWritten();
   if (look === undefined) return Object.fromEntries(set);
+  const given = foldersWritten();
   const isOutside = ([name, value]: [string, string]): boolean =>
-    name === 'PATH' || findCodePlaces({ argv: [], env: { [name]: value }, cwd }).every((path) => look(path) === undefined);
+    name === 'PATH' || findCodePlaces({ argv: [], env: { [name]: value }, cwd, given }).every((path) => look(path) === undefined);
   return withPathOutside(Object.fromEntries(set.filter(isOutside)), cwd);
 }

@@ -21,8 +21,13 @@ export function writtenBy(path: string): string | undefined {
 
 /** As `writtenBy`, for many paths of one moment. Undefined: code was given no folder, so there is nothing to ask. */
 export function lookForWritten(): ((path: string) => string | undefined) | undefined {
-  const folders = [...records.values()].flatMap((read) => read());
+  const folders = readRecords();
   return folders.length === 0 ? undefined : createWrittenFinder(folders);
+}
+
+/** The paths of all folders that code was given. */
+export function foldersWritten(): string[] {
+  return readRecords().map((folder) => (typeof folder === 'string' ? folder : folder.path));
 }
 
 /**
@@ -45,6 +50,10 @@ export function searchPathOutside(path: string, cwd: string = process.cwd()): st
     .split(delimiter)
     .filter((entry) => look(isAbsolute(entry) ? entry : `${cwd}${sep}${entry}`) === undefined)
     .join(delimiter);
+}
+
+function readRecords(): (string | KnownFolder)[] {
+  return [...records.values()].flatMap((read) => read());
 }
 
 /** The end of a refusal: it says what to do about a folder that code may write to. */

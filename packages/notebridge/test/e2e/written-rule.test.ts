@@ -78,15 +78,16 @@ describe('the rule', { tags: ['P-623'] }, () => {
     for (const name of ['one', 'two', 'three']) expect(findWritten(join(outside, name), [{ path: given, identity }])).toBeUndefined();
   });
 
-  it.skipIf(mounting === undefined)('knows a folder that an overlay shows, and a part of it', () => {
+  it.skipIf(mounting === undefined)('knows a folder that an overlay shows, and a part of it, also by a link', () => {
     mkdirSync(join(given, 'part'));
+    symlinkSync(join(given, 'part'), join(base, 'layer'));
     const rule = new URL('../../../kit/dist/find-written.js', import.meta.url).href;
     const ask = `import { findWritten } from ${JSON.stringify(rule)};
       console.log(JSON.stringify(['/ov/shown/x', ''].map((path) => findWritten(${JSON.stringify(outside)} + path, [${JSON.stringify(given)}]) ?? null)));`;
     const [program = '', ...args] = mounting ?? [];
     const script =
       'mount -t tmpfs none "$2" && mkdir -p "$2/other" "$2/ov/shown" && mount -t overlay none -o "lowerdir=$2/other:$1" "$2/ov/shown" && exec "$3" --input-type=module -e "$4"';
-    for (const lower of [given, join(given, 'part')]) {
+    for (const lower of [given, join(given, 'part'), join(base, 'layer')]) {
       const said = execFileSync(program, [...args, 'sh', '-c', script, 'sh', lower, outside, process.execPath, ask], { encoding: 'utf8' });
       expect(JSON.parse(said)).toEqual([given, null]);
     }

@@ -38,7 +38,7 @@ describe('a server', () => {
   /** `P`: the folder that was given, `O`: one outside, with a link `O/link` to it, `B`: the one above both. */
   const filled = (text: string) => text.replace(/[PBO](?=[/: ";\n]|$)/g, (name) => ({ P: given, B: base })[name] ?? outside);
   const startOf = (line: readonly string[], rest: { env?: Record<string, string>; cwd?: string } = {}) => {
-    for (const name of ['b.py', 'x', 'noexec', 'a b.sh', 'x.so', 'k/__main__.py', 'pl/M.pm']) file(join(given, name));
+    for (const name of ['b.py', 'x', 'noexec', 'a b.sh', 'x.so', 'k/__main__.py', 'pl/M.pm', 'two words/x']) file(join(given, name));
     for (const name of ['noexec', 'data.db', 'notes.txt']) {
       file(join(given, name));
       chmodSync(join(given, name), 0o644);
@@ -78,6 +78,13 @@ describe('a server', () => {
     ['node', '--env-file=P/noexec', 'O/server.mjs'],
     ['perl', '-IP/pl', 'O/server.pl'],
     ['perl', '-I', 'P/pl', 'O/server.pl'],
+    ['perl', '-Mlib=P/pl', 'O/server.pl'],
+    ['python', '-X', 'pycache_prefix=P/k', 'O/server.py'],
+    ['python', '-Xpycache_prefix=P/k', 'O/server.py'],
+    ['python', '-c', 'import runpy, sys; runpy.run_path(sys.argv[1])', 'P/k'],
+    ['python', '-m', 'cProfile', 'P/noexec'],
+    ['uv', '--cache-dir=P/k', 'run', 'server'],
+    ['bash', '-e', '-x', 'P/noexec'],
   ];
   it.each(lines.map((line) => [line.join(' '), line] as const))('is not started as %s', { tags: ['P-625'] }, (_, line) => {
     expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
@@ -118,6 +125,20 @@ describe('a server', () => {
     ['uvx', '--from', 'server @ file://P/k', 'server'],
     ['node', '--import', 'file://localhostP/hook', 'O/server.mjs'],
     ['node', '--import=FILE:B/giv%65n/hook', 'O/server.mjs'],
+    ['setpriv', '--no-new-privs', 'P/run'],
+    ['setpriv', 'bash', 'P/start.inc'],
+    ['tini', '--', 'P/run.x'],
+    ['socat', '-', 'EXEC:P/run'],
+    ['rbash', 'P/start.inc'],
+    ['perl5.36.0', 'P/start.inc'],
+    ['find', '/etc', '-exec', 'P/run', ';'],
+    ['env', '-Ssh P/start.inc'],
+    ['node', '--snapshot-blob=P/start.blob', 'O/server.mjs'],
+    ['java', '-javaagent:P/agent', 'server'],
+    ['php', '-d', 'auto_prepend_file=P/first', 'O/x'],
+    ['docker', 'compose', '-f', 'P/compose.yml', 'up'],
+    ['sh', '-c', 'shift; . "$1"', 'x', 'y', 'P/start.inc'],
+    ['sh', '-c', 'cat P/start.inc | sh'],
   ];
   it.each(absent.map((line) => [line.join(' '), line] as const))(
     'is not started as %s, whatever is there',
@@ -138,8 +159,48 @@ describe('a server', () => {
     ['bash', '-c', 'PATH=P/bin:$PATH exec tool'],
     ['env', 'PATH=P/bin:/usr/bin', 'tool'],
     ['python', '-c', 'import sys; sys.path.insert(0, "B/given")'],
+    ['env', '-iC', 'B', 'given/run'],
+    ['env', '--ch=B', 'given/run'],
+    ['unshare', '--wd=B', 'given/run'],
+    ['chroot', 'B', '/given/run'],
+    ['sh', '-c', 'cd -- B && exec given/run'],
+    ['sh', '-c', 'for X in B; do exec $X/given/run; done'],
+    ['sh', '-c', 'set -- B; exec $1/given/run'],
+    ['sh', '-c', 'exec ${X:-P/run.txt}'],
+    ['sh', '-c', 'exec B/giv\\\nen/run.txt'],
+    ['bash', '-c', 'f() { . B/giv?n/run.txt; }; f'],
+    ['bash', '-c', "cat <<E\ndon't\nE\n. B/giv''en/run.txt"],
+    ['node', '-e', 'require("B/" + "given/run")'],
+    ['bash', '-co', 'pipefail', "exec B/giv''en/run.txt"],
+    ['bash', '-c', '--', "exec B/giv''en/run.txt"],
+    ['git', '-c', 'core.sshCommand=B/"given"/run.txt', 'fetch'],
+    ['env', 'PATH=O/bin:/usr/bin', 'tool'],
+    ['sh', '-c', 'export PATH=O/bin:$PATH; tool'],
   ])('is not started by a detour: %s %s %s', { tags: ['P-625'] }, (...line) => {
+    mkdirSync(join(outside, 'bin'));
+    symlinkSync(join(given, 'x'), join(outside, 'bin/tool'));
     expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
+  });
+
+  it.each([
+    ['begins there, or directly above', ['sh', '-c', 'exec "$(find . -name run)"'], 'B'],
+    ['has a path by its own working directory', ['sh', '/proc/self/cwd/given/start.inc'], 'B'],
+    ['has a path that is longer than any', ['sh', `${'./'.repeat(2040)}given/start.inc`], 'B'],
+  ])('is not started where it %s', { tags: ['P-625'] }, (_, line, cwd) => {
+    expect(() => assertStartsOutside(startOf(line, { cwd }))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(line, { cwd: 'O' }))).not.toThrow();
+  });
+
+  it('is not started by a link of its name that the system takes', { tags: ['P-625'] }, () => {
+    for (const name of ['one', 'two']) mkdirSync(join(outside, name));
+    writeFileSync(join(outside, 'one/tool'), '');
+    symlinkSync(join(given, 'x'), join(outside, 'two/tool'));
+    for (const PATH of ['O/one:O/two', 'two'])
+      expect(() => assertStartsOutside(startOf(['tool'], { env: { PATH }, cwd: 'O' })), PATH).toThrow(remedy);
+    putScript('bare', 'exec P/run\n');
+    expect(() => assertStartsOutside(startOf(['O/bare']))).toThrow(remedy);
+    putScript('quoted', 'X="\n# "; exec B/giv""en/run "\n#"\n');
+    expect(() => assertStartsOutside(startOf(['sh', 'O/quoted']))).toThrow(remedy);
   });
 
   const putScript = (name: string, text: string): void => {
@@ -165,9 +226,19 @@ describe('a server', () => {
     putScript('env/lib/python3.11/site-packages/x.pth', 'O/src\n');
     putScript('env/pyvenv.cfg', 'home = /usr/bin\ninclude-system-site-packages = false\n');
     putScript('console', '#!O/env/bin/python\n');
-    const lines = [['O/env/bin/python', '-m', 'server'], ['nice', 'O/env/bin/python', 'O/x.py'], ['O/console']];
+    symlinkSync('python', join(outside, 'env/bin/snake'));
+    const lines = [
+      ['O/env/bin/python', '-m', 'server'],
+      ['nice', 'O/env/bin/python', 'O/x.py'],
+      ['setpriv', 'O/env/bin/python', 'O/x.py'],
+      ['O/env/bin/snake', 'O/x.py'],
+      ['O/console'],
+    ];
     for (const line of lines) expect(() => assertStartsOutside(startOf(line))).not.toThrow();
     putScript('env/lib/python3.11/site-packages/x.pth', 'O/src\nP/src\n');
+    for (const line of lines) expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
+    putScript('env/lib/python3.11/site-packages/x.pth', '');
+    putScript('env/pyvenv.cfg', 'home = P/base/bin\ninclude-system-site-packages = false\n');
     for (const line of lines) expect(() => assertStartsOutside(startOf(line))).toThrow(remedy);
   });
 
@@ -179,6 +250,10 @@ describe('a server', () => {
     ['a script in a folder below', ['python', '-X', 'dev', 'given/b.py'], undefined],
     ['a module that is not there', ['python', '-m', 'given.later.mod'], undefined],
     ['an import', ['python', '-c', 'from given import later'], undefined],
+    ['one of several imports', ['python', '-c', 'import os as o, given'], undefined],
+    ['-um given.k', ['python', '-um', 'given.k'], undefined],
+    ['a module that another one runs', ['python', '-m', 'runpy', 'given.k'], undefined],
+    ['the class of a warning', ['python', '-W', 'error::given.k.X', 'O/x.py'], undefined],
     ['its folder', ['node', '-e', 'require("./given")'], undefined],
   ])('is not started above it with %s', { tags: ['P-625'] }, (_, line, cwd) => {
     expect(() => assertStartsOutside(startOf(line, { cwd: cwd ?? 'B' }))).toThrow(remedy);
@@ -187,6 +262,11 @@ describe('a server', () => {
   it.each([
     ['PYTHONPATH', 'O/lib:P/lib'],
     ['PYTHONSTARTUP', 'P/b.py'],
+    ['PYTHONPYCACHEPREFIX', 'P/k'],
+    ['PYTHONPLATLIBDIR', 'P/k'],
+    ['PYTHONOFTOMORROW', 'P/k'],
+    ['GIT_SSH_COMMAND', 'B/"given"/ssh'],
+    ['BASH_FUNC_x%%', "() { . B/giv''en/run.txt; }"],
     ['NODE_OPTIONS', '--max-old-space-size=99 --require P/x'],
     ['NODE_OPTIONS', '--import=file://P/x'],
     ['NODE_PATH', 'P/lib'],
@@ -199,6 +279,7 @@ describe('a server', () => {
     ['ENV', 'P/x'],
     ['HOME', 'P/home'],
     ['SERVER_PLUGIN', 'P/b.py'],
+    ['SERVER_START', 'P/run'],
   ])('is not started with %s=%s', { tags: ['P-625'] }, (name, value) => {
     expect(() => assertStartsOutside(startOf(['server'], { env: { [name]: value } }))).toThrow(remedy);
   });
@@ -207,6 +288,10 @@ describe('a server', () => {
     [['node', 'O/named.mjs', 'P']],
     [['npx', '-y', 'server-filesystem', 'P', 'P/k']],
     [['npx', 'server-filesystem', 'P']],
+    [['npx', '-y', '@modelcontextprotocol/server-filesystem', 'P']],
+    [['uvx', 'server', '--root', 'P']],
+    [['my-server', '--db', 'P/new.sqlite', '--out=P/two words/new.csv.gz', 'sqlite:///P/data.db?mode=ro']],
+    [['docker', 'run', '-v', 'P:/data', 'image']],
     [['uvx', 'mcp-server-sqlite', '--db-path', 'P/data.db']],
     [['uv', 'run', '--no-sync', 'server', '--db=P/data.db', 'P']],
     [['docker', 'run', '-i', '--rm', '-v', 'P:/data', 'image']],
@@ -218,8 +303,11 @@ describe('a server', () => {
     [['sudo', '-E', 'npx', '-y', 'server-filesystem', 'P']],
     [['sh', '-c', 'exec server "$@"', 'x', 'P/data.db']],
     [['bash', '-c', 'cd O && exec ./server P/notes.txt']],
+    [['bash', '-c', 'exec "${NODE:-node}" O/server.mjs "$@"', 'x', 'P/data.db', 'P']],
+    [['sh', '-c', 'if true; then cd O/given && exec ./server; fi']],
+    [['setpriv', '--no-new-privs', 'server', 'P']],
   ])('gets folders and files there as data: %j', { tags: ['P-624'] }, (line) => {
-    const env = { DB: 'P/data.db', ALLOWED: 'P', PATH: 'P/bin:/usr/bin' };
+    const env = { DB: 'P/data.db', OUT: 'P/two words/new.csv', ALLOWED: 'P', PATH: 'P/bin:/usr/bin' };
     expect(() => assertStartsOutside(startOf(line, { env }))).not.toThrow();
   });
 });
