@@ -1,7 +1,7 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 
 /** The state of a cell as one session knows it. */
-interface KnownCell {
+interface KnownCell extends LongText {
   /** The last call that wrote it: what an earlier one shows is older, whenever that is answered. */
   writtenAt: number;
   /** The revision of the source that the session last read whole, or wrote. */
@@ -10,8 +10,6 @@ interface KnownCell {
   type: string | undefined;
   /** Other revisions of what it wrote: of another type, or with the line breaks of an editor. */
   others: readonly number[];
-  /** Kept where it is too long to be told as a whole again: then what has changed since is told. */
-  long: string | undefined;
   /** Before its own changes, the last one last: what an undo brings back. */
   before: readonly number[];
 }
@@ -29,15 +27,20 @@ export interface ShownSource {
 
 type ShownPart = ShownSource & { rev: number; part: { from: number; characters: number } };
 
-/** A source that is being read in parts: what was read of it from its beginning on, without a gap. */
-interface PartsRead {
-  cellId: string;
-  rev: number;
-  text: string;
+interface LongText {
+  /** Of a known cell: kept where it is too long to be told as a whole again, since then what has changed is told. */
+  long: string | undefined;
+}
+
+/** A source that is being read in parts; `long` is what was read of it from its beginning on, without a gap. */
+interface PartsRead extends LongText {
+  readonly rev: number;
 }
 
 const maxSessions = 1000;
 const maxCells = 20_000;
+/** Sources that one session reads in parts at the same time. */
+const maxParts = 100;
 const maxUndone = 100;
 /** From here on a source is not told as a whole. Characters. */
 const longFrom = 8000;
@@ -47,7 +50,7 @@ const maxLong = 20_000_000;
 /** The sources that the agents of one notebook have read and written, kept for each session by itself. */
 export class KnownSources {
   readonly #sessions = new Map<string, SessionSources>();
-  readonly #longs: LongSources = { characters: 0, cells: new Set() };
+  readonly #longs = new LongTexts();
 
   of(sessionId: string): SessionSources {
     const known = this.#sessions.get(sessionId) ?? new SessionSources(this.#longs);
@@ -63,20 +66,36 @@ export class KnownSources {
   }
 }
 
-interface LongSources {
-  characters: number;
-  /** The oldest first. */
-  readonly cells: Set<KnownCell>;
+/** The long texts of all sessions: of too many, the oldest are forgotten. */
+class LongTexts {
+  #characters = 0;
+  readonly #texts = new Set<LongText>();
+
+  keep(kept: LongText, text: string): void {
+    kept.long = text;
+    this.#texts.add(kept);
+    this.#characters += text.length;
+    for (const each of this.#texts) {
+      if (this.#characters <= maxLong || each === kept) break;
+      this.forget(each);
+    }
+  }
+
+  forget(kept: LongText | undefined): void {
+    if (kept === undefined) return;
+    if (this.#texts.delete(kept)) this.#characters -= kept.long?.length ?? 0;
+    kept.long = undefined;
+  }
 }
 
 /** The cells that one session knows, each with what it last read or wrote of it. */
 export class SessionSources {
-  readonly #longs: LongSources;
+  readonly #longs: LongTexts;
   readonly #cells = new Map<string, KnownCell>();
-  #parts: PartsRead | undefined;
+  readonly #parts = new Map<string, PartsRead>();
   #calls = 0;
 
-  constructor(longs: LongSources) {
+  constructor(longs: LongTexts) {
     this.#longs = longs;
   }
 
@@ -89,10 +108,16 @@ export class SessionSources {
     return this.#cells.get(cellId);
   }
 
-  /** A source that was cut on its way is not read: it is not the one that the revision is of. */
-  noteShown({ cellId, type, source, rev = revOf({ type, source }), part }: ShownSource, at: number): void {
-    if (part !== undefined) this.#notePart({ cellId, type, source, rev, part }, at);
-    else if (revOf({ type, source }) === rev) this.noteRead(cellId, { type, source, rev, at });
+  /**
+   * Gives whether the session has the whole source of that revision, by this answer or by what it read and wrote before. A source that was
+   * cut on its way is not read: it is not the one that the revision is of.
+   */
+  noteShown({ cellId, type, source, rev = revOf({ type, source }), part }: ShownSource, at: number): boolean {
+    const isWhole = revOf({ type, source }) === rev;
+    if (isWhole) this.noteRead(cellId, { type, source, rev, at });
+    else if (part !== undefined) this.#notePart({ cellId, type, source, rev, part }, at);
+    const known = this.find(cellId);
+    return isWhole || known?.rev === rev || known?.others.includes(rev) === true;
   }
 
   noteRead(cellId: string, { type, source, rev, at }: { type: string | undefined; source: string; rev: number; at: number }): void {
@@ -135,41 +160,44 @@ export class SessionSources {
 
   forgetAll(): void {
     for (const cellId of [...this.#cells.keys()]) this.#drop(cellId);
+    for (const cellId of [...this.#parts.keys()]) this.#dropParts(cellId);
   }
 
   #notePart({ cellId, type, source, rev, part: { from, characters } }: ShownPart, at: number): void {
-    const known = this.#parts?.cellId === cellId && this.#parts.rev === rev ? this.#parts.text : '';
+    const last = this.#parts.get(cellId);
+    const known = (last?.rev === rev ? last.long : undefined) ?? '';
     if (from > known.length) return;
     const text = known.slice(0, from) + source + known.slice(from + source.length);
-    this.#parts = { cellId, rev, text };
-    if (text.length === characters) this.noteShown({ cellId, type, source: text, rev }, at);
+    this.#dropParts(cellId);
+    if (text.length === characters) {
+      if (revOf({ type, source: text }) === rev) this.noteRead(cellId, { type, source: text, rev, at });
+      return;
+    }
+    const parts: PartsRead = { rev, long: undefined };
+    this.#parts.set(cellId, parts);
+    this.#longs.keep(parts, text);
+    const [oldest] = this.#parts.keys();
+    if (this.#parts.size > maxParts && oldest !== undefined) this.#dropParts(oldest);
+  }
+
+  #dropParts(cellId: string): void {
+    this.#longs.forget(this.#parts.get(cellId));
+    this.#parts.delete(cellId);
   }
 
   #set(cellId: string, cell: Omit<KnownCell, 'long'>, source: string): KnownCell {
     this.#drop(cellId);
-    const known = { ...cell, long: source.length >= longFrom ? source : undefined };
+    const known: KnownCell = { ...cell, long: undefined };
     this.#cells.set(cellId, known);
     const [oldest] = this.#cells.keys();
     if (this.#cells.size > maxCells && oldest !== undefined) this.#drop(oldest);
-    if (known.long === undefined) return known;
-    this.#longs.cells.add(known);
-    this.#longs.characters += known.long.length;
-    for (const each of this.#longs.cells) {
-      if (this.#longs.characters <= maxLong || each === known) break;
-      this.#forgetLong(each);
-    }
+    if (source.length >= longFrom) this.#longs.keep(known, source);
     return known;
   }
 
   #drop(cellId: string): void {
-    const known = this.#cells.get(cellId);
-    if (known !== undefined) this.#forgetLong(known);
+    this.#longs.forget(this.#cells.get(cellId));
     this.#cells.delete(cellId);
-  }
-
-  #forgetLong(cell: KnownCell): void {
-    if (this.#longs.cells.delete(cell)) this.#longs.characters -= cell.long?.length ?? 0;
-    cell.long = undefined;
   }
 }
 

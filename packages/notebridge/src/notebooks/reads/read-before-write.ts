@@ -5,7 +5,7 @@ import { type Answered, answer, type CallNext, type Middleware, type MiddlewareC
 import { toPlainValue } from '../../core/wire.js';
 import { toAnswerValue } from '../changes/change-call.js';
 import { KnownSources, type SessionSources } from './known-sources.js';
-import { toShownSources } from './shown-sources.js';
+import { withReadRevs } from './shown-sources.js';
 import { parseStaleResult, toStaleAnswer } from './stale-answer.js';
 
 type CallHook = CallNext<ToolCall, ToolResult>;
@@ -24,7 +24,8 @@ export interface ReadBeforeWriteOptions {
 
 /**
  * Has an agent replace or remove only what it has read. A call that names no revision gets that of the source which its session last saw
- * whole, or wrote; the notebook refuses it where that is not the cell's any more, and the refusal shows what is there: then it is read.
+ * whole, or wrote; the notebook refuses it where that is not the cell's any more, and the refusal shows what is there: then it is read. Since
+ * a call that names the revision suffices, the agent is told it only with, or after, the whole source.
  */
 export class ReadBeforeWriteMiddleware implements Middleware {
   readonly name = 'ReadBeforeWriteMiddleware';
@@ -57,9 +58,9 @@ export class ReadBeforeWriteMiddleware implements Middleware {
     const known = this.#known.of(context.caller.sessionId);
     const at = known.begin();
     const result = await callNext(context);
+    if (name === 'get_cells') return answer(withReadRevs(result, (shown) => known.noteShown(shown, at), this.#readsRanges));
     const value = toAnswerValue(result);
-    if (name === 'get_cells') for (const shown of toShownSources(value)) known.noteShown(shown, at);
-    else if (name === 'undo_last_change') noteUndone(known, value?.undone, at);
+    if (name === 'undo_last_change') noteUndone(known, value?.undone, at);
     // A new cell that this session has read since is known as it was then.
     else if (typeof value?.newCellId === 'string' && known.find(value.newCellId) === undefined) {
       const source = name === 'add_text_cell' ? args.content : args.code;

@@ -8,7 +8,6 @@ import { diffSource } from './source-diff.js';
 /** A notebook's refusal of an edit that was meant for another source: `stale_cell`. */
 export interface StaleRefusal {
   cellId: string;
-  message: string;
   expectedRev: unknown;
   currentRev: number;
   currentType: string | undefined;
@@ -35,9 +34,9 @@ export function parseStaleResult({ isError, content }: ToolResult): StaleRefusal
   const value = tryJson(text);
   const error = isJsonObject(value) ? value.error : undefined;
   if (!isJsonObject(error) || typeof error.currentRev !== 'number' || typeof error.currentSource !== 'string') return undefined;
-  const { cellId, message, expectedRev, currentRev, currentType, currentSource, currentIndex, changedBy } = error;
+  const { cellId, expectedRev, currentRev, currentType, currentSource, currentIndex, changedBy } = error;
   return {
-    ...{ cellId: String(cellId), message: String(message), expectedRev, currentRev, currentSource, currentIndex, changedBy },
+    ...{ cellId: String(cellId), expectedRev, currentRev, currentSource, currentIndex, changedBy },
     currentType: typeof currentType === 'string' ? currentType : undefined,
   };
 }
@@ -63,11 +62,11 @@ export function toStaleAnswer(
   const next = shown === undefined ? howToRead(refused, readsRanges) : `${toldBy(shown)} It counts as read: decide again, then call again.`;
   const error: JsonObject = {
     code: 'stale_cell',
-    message: `${isNamed ? refused.message : whyRefused(refused, known !== undefined)} Nothing was changed. ${next}`,
+    message: `${isNamed ? whyNotNamed(refused) : whyRefused(refused, known !== undefined)} Nothing was changed. ${next}`,
     cellId,
     ...(isNamed ? { expectedRev: refused.expectedRev } : {}),
-    currentRev,
-    ...(shown ?? { currentCharacters: currentSource.length }),
+    // A call that names it is made: not before the source is known.
+    ...(shown === undefined ? { currentCharacters: currentSource.length } : { currentRev, ...shown }),
     currentIndex,
     ...(changedBy === undefined ? {} : { changedBy }),
   };
@@ -90,10 +89,17 @@ function toldBy(shown: Shown): string {
   return 'diff' in shown ? '"diff" is all that has changed in it since.' : '"currentSource" is what it is now.';
 }
 
+function whyNotNamed({ cellId, expectedRev, changedBy }: StaleRefusal): string {
+  return `The cell "${cellId}" does not have the revision ${String(expectedRev)}${byWhom(changedBy)}.`;
+}
+
 function whyRefused({ cellId, changedBy }: StaleRefusal, wasKnown: boolean): string {
   if (!wasKnown) return `You have not read the cell "${cellId}" in this session.`;
-  const who = isJsonObject(changedBy) && typeof changedBy.name === 'string' ? `: ${changedBy.name} has changed it` : '';
-  return `The cell "${cellId}" is not as you last read or wrote it${who}.`;
+  return `The cell "${cellId}" is not as you last read or wrote it${byWhom(changedBy)}.`;
+}
+
+function byWhom(changedBy: unknown): string {
+  return isJsonObject(changedBy) && typeof changedBy.name === 'string' ? `: ${changedBy.name} has changed it` : '';
 }
 
 function howToRead({ cellId, currentSource: { length }, currentIndex }: StaleRefusal, readsRanges: boolean): string {
