@@ -18,6 +18,8 @@ export interface RunOptions {
   by: Actor;
   /** Takes the run out of the queue, or interrupts it. */
   signal?: AbortSignal | undefined;
+  /** See `ExecuteOptions`. */
+  withdrawn?: AbortSignal | undefined;
   /** Receives each output as the kernel sends it. */
   onOutput?: ((output: Output) => void) | undefined;
   /** Whom servers may ask in calls of the code. Default: of a person's run the windows, else nobody. */

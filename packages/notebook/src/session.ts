@@ -274,6 +274,7 @@ export class NotebookSession {
       onInput: (question, signal) => this.#ask(job, question, signal, sink.put),
       onClear: (wait) => sink.clear(wait),
       asker: given && askerUntil(given, ended.signal),
+      withdrawn: options.withdrawn,
       ...(options.signal ? { signal: options.signal } : {}),
     };
     try {

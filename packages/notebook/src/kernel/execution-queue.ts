@@ -1,3 +1,4 @@
+import { whenAborted } from '@notebridge/kit/when-aborted';
 import type { ExecuteOptions, Execution, InputQuestion, Output } from './kernel.js';
 import type { CodeAsker } from './kernel-tools.js';
 import type { Report } from './messages.js';
@@ -43,6 +44,12 @@ export class PendingExecution {
   /** Whether somebody answers questions of the code. */
   get canAsk(): boolean {
     return this.#options.onInput !== undefined;
+  }
+
+  /** Resolves when nobody may run it any more. */
+  get withdrawn(): Promise<void> {
+    const { withdrawn } = this.#options;
+    return withdrawn === undefined ? new Promise(() => {}) : whenAborted(withdrawn);
   }
 
   /** Whom servers may ask in the calls of this code. */

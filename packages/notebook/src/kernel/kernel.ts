@@ -71,6 +71,8 @@ export interface ExecuteOptions {
   onClear?: (wait: boolean) => void;
   /** Interrupts this execution, or takes it out of the queue. */
   signal?: AbortSignal;
+  /** Beside it: nobody may run the code any more. What lets the interrupt pass is ended within a second, where the kernel is ours to end. */
+  withdrawn?: AbortSignal | undefined;
 }
 
 /** What the name at a place of the code could go on as. */

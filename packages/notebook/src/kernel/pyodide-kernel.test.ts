@@ -47,7 +47,7 @@ beforeEach(() => {
   outputs.length = 0;
   kernel = new PyodideKernel({
     startTimeoutMs: 1000,
-    interruptGraceMs: 400,
+    interruptGraceMs: 5000,
     openWorker(events) {
       workers.push(new SilentWorker(events));
       return worker();
@@ -183,13 +183,27 @@ describe('interrupt', () => {
     const behind = kernel.execute('2', { onOutput });
     const interrupted = kernel.interrupt();
     void kernel.interrupt();
-    await vi.advanceTimersByTimeAsync(400);
+    await vi.advanceTimersByTimeAsync(5000);
     await interrupted;
     expect(workers[0]?.sent.filter(({ type }) => type === 'interrupt-flag')).toEqual(Array(2).fill({ type: 'interrupt-flag', count: 1 }));
     expect(await cell).toEqual({ status: 'interrupted', executionCount: 1 });
     expect(await behind).toEqual({ status: 'interrupted', executionCount: 0 });
     expect(outputs).toMatchObject([{ output_type: 'error', ename: 'KernelRestarted' }]);
     expect([workers[0]?.terminated, workers.length, kernel.state]).toEqual([true, 2, 'starting']);
+  });
+
+  test('waits half a second more for code that nobody may run any more', { tags: ['P-644'] }, async () => {
+    await start();
+    const [cancelled, withdrawn] = [new AbortController(), new AbortController()];
+    const cell = kernel.execute('loop', { onOutput, signal: cancelled.signal, withdrawn: withdrawn.signal });
+    cancelled.abort();
+    await vi.advanceTimersByTimeAsync(2000);
+    withdrawn.abort();
+    await vi.advanceTimersByTimeAsync(400);
+    expect(workers).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await cell).toEqual({ status: 'interrupted', executionCount: 1 });
+    expect([workers[0]?.terminated, workers.length]).toEqual([true, 2]);
   });
 
   test('an interrupt of nothing does nothing', async () => {

@@ -28,6 +28,9 @@ export interface EngineEvents {
   onDeath: (reason: string) => void;
 }
 
+/** The same for code that nobody may run any more. Milliseconds. */
+const withdrawnGraceMs = 500;
+
 /** What every kernel of ours has in common: the queue, the states, interrupt and restart. What runs the code is an `Engine`. */
 export abstract class QueuedKernel<Live extends Engine = Engine> implements Kernel {
   abstract readonly info: KernelInfo;
@@ -182,22 +185,29 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
 
   async #interrupt(execution: PendingExecution): Promise<void> {
     const ended = execution.ended.then(
-      () => true,
-      () => true,
+      () => 'ended' as const,
+      () => 'ended' as const,
     );
-    // The second one also ends what the first could not: a task in the background that gives nobody else a turn.
-    for (const waitMs of [this.#graceMs / 2, this.#graceMs / 2]) {
-      this.#engine?.interrupt(execution);
-      if (await within(waitMs, ended)) return;
-    }
-    if (this.#current !== execution) return;
+    const withdrawn = execution.withdrawn.then(() => 'withdrawn' as const);
+    this.#engine?.interrupt(execution);
+    let how = await this.#interruptAgain(execution, this.#graceMs, Promise.race([ended, withdrawn]));
+    if (how === 'withdrawn') how = await this.#interruptAgain(execution, withdrawnGraceMs, ended);
+    if (how === 'ended' || this.#current !== execution) return;
     execution.show(this.#restartedOutput());
     this.restart().catch(() => {});
     await ended;
   }
 
+  /** The second one also ends what the first could not: a task in the background that gives nobody else a turn. */
+  async #interruptAgain<How>(execution: PendingExecution, graceMs: number, until: Promise<How>): Promise<How | undefined> {
+    const how = await within(graceMs / 2, until);
+    if (how !== undefined) return how;
+    this.#engine?.interrupt(execution);
+    return within(graceMs / 2, until);
+  }
+
   #restartedOutput(): Output {
-    const evalue = `The code did not end within ${this.#graceMs / 1000} s of the interrupt, so ${this.restarted} was restarted. Its variables are gone`;
+    const evalue = `The code did not end when it was interrupted, so ${this.restarted} was restarted. Its variables are gone`;
     return { output_type: 'error', ename: 'KernelRestarted', evalue, traceback: [`\x1b[31mKernelRestarted\x1b[39m: ${evalue}`] };
   }
 

@@ -20,6 +20,7 @@ it('get_cells reads one cell by its id, and ranges of its source, of which no ch
   expect(parts.length).toBeGreaterThan(1);
   expect(parts.join('')).toBe(source);
   expect(await read({ sourceFrom: 3, sourceTo: 5 })).toMatchObject([{ source: ['𝒂'], source_from: 2, next_source_from: 4 }]);
+  expect(await read({ sourceFrom: 0, sourceTo: 1 })).toMatchObject([{ source: ['𝒂'], source_from: 0, next_source_from: 2 }]);
   for (const wrong of [{ sourceFrom: 0 }, { sourceTo: 2, cellId: 'c1' }, { cellId: 'c1', sourceFrom: 2, sourceTo: 2 }])
     expect((await notebook.call('get_cells', wrong)).value).toMatchObject({ error: { code: 'bad_arguments' } });
 });

@@ -118,8 +118,9 @@ interface Indexes {
 function toPart(cell: Cell, from: number, to: number | undefined, maxCharacters: number): CellView {
   const { source } = cell;
   const start = wholeCharacter(source, Math.min(from, source.length));
-  const wanted = source.slice(start, to);
-  const part = fitPart(wanted.slice(0, wholeCharacter(source, start + wanted.length) - start), maxCharacters, toLines);
+  const stop = wholeCharacter(source, Math.min(to ?? source.length, source.length));
+  // One that ends within its first character has all of it: from where it goes on, reading gets further.
+  const part = fitPart(source.slice(start, stop > start ? stop : start + 2), maxCharacters, toLines);
   const end = start + part.length;
   const next = end < source.length ? { next_source_from: end } : {};
   return { ...toView({ ...cell, source: part }), rev: revOf(cell), source_from: start, characters: source.length, ...next };

@@ -49,10 +49,10 @@ async function runCell(
   toValue: (shown: Shown) => JsonObject,
 ): Promise<ToolAnswer> {
   const { session, by, context, options, args } = call;
-  const { progress, signal, gone } = context;
+  const { progress, signal, withdrawn, gone } = context;
   const lines = progress && createLineProgress(progress, options.progressIntervalMs ?? 250);
   const asker = context.asker && new CallAsker(context.asker);
-  const run = session.begin(id, { by, signal, asker, ...(lines ? { onOutput: lines.put } : {}) });
+  const run = session.begin(id, { by, signal, withdrawn, asker, ...(lines ? { onOutput: lines.put } : {}) });
   try {
     let ms = 1000 * (args.wait_seconds ?? options.waitSeconds ?? defaultWaitSeconds);
     // The time in which somebody thinks about an answer is given back.
@@ -65,6 +65,7 @@ async function runCell(
   if (record !== undefined && !record.hasEnded) {
     // Nobody waits for it here any more.
     run.result.catch(() => {});
+    context.outlivedBy?.(run.result);
     return answerRunning(call, record);
   }
   const result = await run.result;

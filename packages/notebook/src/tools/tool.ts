@@ -21,6 +21,10 @@ export interface ToolResult {
 export interface ToolContext {
   /** Cancels the call: code that it runs is interrupted. */
   signal?: AbortSignal | undefined;
+  /** Beside `signal`: the right to the call has ended, and what it runs ends with it, whatever the code does. */
+  withdrawn?: AbortSignal | undefined;
+  /** Told of a run that goes on when the call is answered; `signal` and `withdrawn` end it still. */
+  outlivedBy?: ((run: Promise<unknown>) => void) | undefined;
   /** The caller does not listen any more, and has not cancelled: what it runs goes on. */
   gone?: AbortSignal | undefined;
   /** Receives progress, in one line. */

@@ -9,6 +9,10 @@ import { quote } from '../util/quote.js';
 /** What a tool of a notebook is given beside its arguments. */
 export interface NotebookCall {
   signal: AbortSignal;
+  /** The agent may not call any more: what the call runs ends, whatever the code does. */
+  withdrawn: AbortSignal;
+  /** Told of a run that goes on when the call is answered. */
+  outlivedBy: (run: Promise<unknown>) => void;
   /** The agent is gone, and has not cancelled the call. */
   gone: AbortSignal;
   /** The agent's name, for the person's eyes. */
@@ -38,17 +42,27 @@ export async function callNotebookTool(
     throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(params.name)}.`);
   let said = 0;
   const progress = (message: string): void => context.forwardProgress({ progress: ++said, message });
-  const [stop, leave] = [new AbortController(), new AbortController()];
+  const [stop, leave, withdraw] = [new AbortController(), new AbortController(), new AbortController()];
   const { cancellation } = context;
   cancellation.onCancel(() => (cancellation.callerIsGone ? leave : stop).abort());
-  const result = await host.callTool(name, toPlainValue(params.arguments ?? {}), {
+  const release = cancellation.outlive(() => {
+    for (const each of [stop, withdraw]) each.abort();
+  });
+  let running: Promise<unknown> = Promise.resolve();
+  const call: NotebookCall = {
     signal: stop.signal,
+    withdrawn: withdraw.signal,
+    outlivedBy: (run) => {
+      running = run;
+    },
     gone: leave.signal,
     agent: nameOfAgent(context),
     wholeOutputs: params.outputs === 'whole',
     ...(context.wantsProgress ? { progress } : {}),
     ...(asker === undefined ? {} : { asker }),
-  });
+  };
+  const called = host.callTool(name, toPlainValue(params.arguments ?? {}), call).finally(() => void running.then(release, release));
+  const result = await called;
   // A cancelled call gets no answer; the notebook's own result says what was stopped.
   if (cancellation.reason !== undefined) throw new BridgeError('cancelled', `"${name}" was cancelled: ${cancellation.reason}`);
   return { ...result };

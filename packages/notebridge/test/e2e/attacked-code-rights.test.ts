@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toHttpCodeAgent } from '../support/code-mode.js';
 import { raw, scopeAttacks } from '../support/code-scope-attacks.js';
 import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
+import { pythonsOf } from '../support/pythons-of.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
@@ -128,23 +129,28 @@ await raw("calls", "count")`;
     assertWhole();
   });
 
-  it('goes on in no Python once its grant was revoked, though it lets interrupts pass', { tags: ['P-644'], timeout: slow }, async () => {
-    const { token, id } = await grantOf('--allow', 'calls:*');
+  it('goes on in no Python once its grant was revoked: in code that lets interrupts pass, in the test of a skill, in a task that it left', {
+    tags: ['P-644'],
+    timeout: slow,
+  }, async () => {
+    const { token, id } = await grantOf('--allow', 'calls:*', '--allow', 'skills:*');
     const one = modernOf(token);
-    const code = `
-from generated.mcp.calls import count
-await count(n="deaf-before")
-while True:
-    try:
-        while True: pass
-    except BaseException:
-        pass`;
-    await one.execute({ code, wait_seconds: 0 });
-    await has('count deaf-before');
-    const there = pythonsOf(hub);
+    const saysSo = (name: string) => `from generated.mcp.calls import count\nawait count(n="${name}")\n`;
+    const deaf = 'while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass';
+    const before = pythonsOf(hub);
+    const tests = JSON.stringify(`${saysSo('deaf-test')}${deaf}`);
+    const save = `from generated.skills import save_skill\nawait save_skill(name="deaf", description="d", code="1", tests=${tests})`;
+    await one.execute({ code: save, wait_seconds: 0 });
+    await has('count deaf-test');
+    await one.execute({ code: `${saysSo('deaf-runs')}${deaf}`, wait_seconds: 0 });
+    await has('count deaf-runs');
+    const left = 'async def go_on():\n    while True: await asyncio.sleep(0)\ntask = asyncio.ensure_future(go_on())';
+    await one.execute({ code: `import asyncio\n${left}` });
+    const there = pythonsOf(hub).filter((pid) => !before.includes(pid));
+    expect(there.length).toBeGreaterThanOrEqual(3);
     await hub.run('grant', 'revoke', id);
-    // An interrupt alone has five seconds.
-    await expect.poll(() => there.filter((pid) => !pythonsOf(hub).includes(pid)), { timeout: 4000 }).toHaveLength(1);
+    // An interrupt alone has five seconds. One is there for the next that comes.
+    await expect.poll(() => pythonsOf(hub).filter((pid) => there.includes(pid)).length, { timeout: 4000 }).toBeLessThanOrEqual(1);
   });
 
   it('is held to the budget, the rate and the calls at once of its grant, with every call that it makes', {
@@ -246,7 +252,3 @@ raise ValueError("end")`;
 });
 
 /** Processes that the hub has started and that run Pyodide. */
-function pythonsOf({ child }: ServedHub): string[] {
-  const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
-  return children.filter((pid) => existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('pyodide'));
-}

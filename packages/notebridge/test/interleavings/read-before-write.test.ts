@@ -52,7 +52,7 @@ describe('an edit of what the agent has not read', { tags: ['P-632'] }, () => {
     type(cellId, 'mine again');
     const refused = await call('delete_cell', { cellId });
     expect(refused.error).toMatchObject({ code: 'stale_cell', currentSource: 'mine again' });
-    expect(refused.error?.message).toContain('Ann has changed it');
+    expect(refused.error?.message).toContain('The last to change or move it was Ann.');
     expect(await call('delete_cell', { cellId })).toEqual({});
   });
 

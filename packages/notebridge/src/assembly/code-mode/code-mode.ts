@@ -46,7 +46,7 @@ export interface OpenCodeMode {
 export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
   const { settings, hub, servers, guard, tools, hasNotebook, isShared, sandbox, kernelStarts } = options;
   const { logger, config } = settings;
-  const { mayList, listerOf, delegate } = guard;
+  const { mayList, listerOf, delegate, whileLive } = guard;
   const door = createKernelDoor({
     ...{ hub, servers, limits: { maxResultBytes: config.limits.maxResultBytes } },
     mayList: (principal, { server }, tool) => mayList(principal, server, tool),
@@ -58,7 +58,7 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
   const running = new RunningCode();
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
-    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared, kernelStarts },
+    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared, whileLive, kernelStarts },
     createKernel: createKernels({ sandbox, config, logger, stateDir: settings.stateDir }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,

@@ -45,8 +45,6 @@ export class CodeExecution {
   calls: () => number = () => 0;
   /** Its code is with a Python, or was: what failed since then is its answer, and it is not run again. */
   mayHaveRun = false;
-  /** The right of its caller has ended, which ends it within a second. */
-  isWithdrawn = false;
   /** Under which the agent finds its variables again. */
   session: string | undefined;
   endedAt: number | undefined;
@@ -54,10 +52,7 @@ export class CodeExecution {
   constructor({ principalKey, context, work }: ExecutionOptions) {
     this.principalKey = principalKey;
     this.parent = this.#toParent(context);
-    const release = context.cancellation.outlive(() => {
-      this.isWithdrawn = true;
-      this.stop();
-    });
+    const release = context.cancellation.outlive(() => this.stop());
     this.#ended = work(this)
       .then(
         (result) => {

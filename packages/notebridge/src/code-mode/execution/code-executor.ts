@@ -9,6 +9,7 @@ import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel, CreateCodeKernel } from './code-kernel.js';
 import { type CodeRunnerOptions, type RunOutcome, runExecution } from './code-runner.js';
 import { type CodeSession, CodeSessions } from './code-sessions.js';
+import type { WhileLive } from '../../core/while-live.js';
 import { type CodeParams, parseExecute } from './execute-params.js';
 import { Executions } from './executions.js';
 import type { ToolPackages } from './kernel-calls.js';
@@ -32,6 +33,8 @@ export interface CodeExecutorOptions extends CodeRunnerOptions {
   kernelStarts?: KernelStartObserver | undefined;
   /** Several principals may come: none of them takes all Pythons. */
   isShared: boolean;
+  /** An interpreter ends with the right of those who have it. */
+  whileLive: WhileLive;
   /** The functions that code of this principal may import. */
   packagesOf: (principal: Principal) => ToolPackages;
   /** Left out: there is no notebook. */
@@ -88,15 +91,7 @@ export class CodeExecutor {
   async runTest(code: string, { principal, count, parent, signal }: TestRun): Promise<RunOutcome> {
     const kernel = await this.#take({ principal });
     try {
-      const execution = {
-        signal,
-        parent,
-        callId: parent.callId,
-        progress: () => {},
-        calls: () => 0,
-        mayHaveRun: false,
-        isWithdrawn: false,
-      };
+      const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
       return await runExecution({ execution, kernel, code, seconds, isTest: true, count }, this.#options);
     } finally {
@@ -204,7 +199,8 @@ export class CodeExecutor {
 
   /** `isIdle`: see `Taking`. */
   async #take({ principal = owner }: { principal?: Principal | undefined }, isIdle?: Taking['isIdle']): Promise<CodeKernel> {
-    const kernel = await this.#pool.take({ holder: principalKey(principal), isIdle });
+    const untilWithdrawn: Taking['untilWithdrawn'] = (end) => this.#options.whileLive(principal, end);
+    const kernel = await this.#pool.take({ holder: principalKey(principal), isIdle, untilWithdrawn });
     kernel.join(principal, this.#options.packagesOf(principal));
     return kernel;
   }

@@ -29,7 +29,7 @@ export interface CodeRunnerOptions {
 }
 
 export interface RunRequest {
-  execution: Pick<CodeExecution, 'signal' | 'callId' | 'parent' | 'progress' | 'calls' | 'mayHaveRun' | 'isWithdrawn'>;
+  execution: Pick<CodeExecution, 'signal' | 'callId' | 'parent' | 'progress' | 'calls' | 'mayHaveRun'>;
   kernel: CodeKernel;
   code: string;
   seconds: number;
@@ -38,9 +38,6 @@ export interface RunRequest {
   /** Of the execution in whose course it runs. Default: of its own. */
   count?: CallCount;
 }
-
-/** How long code may take to end by itself once the right to run it has ended. */
-const withdrawnMs = 500;
 
 export type RunOutcome = Omit<ExecutionOutcome, 'session'>;
 
@@ -69,14 +66,8 @@ export async function runExecution(
   execution.calls = () => calls.made;
   const log = new ExecutionOutputs(limits.outputBytes);
   const signal = AbortSignal.any([execution.signal, late.signal]);
-  let endAnyway: NodeJS.Timeout | undefined;
-  const stop = (): void => {
-    // Before the code notices it: what it would call next is not called any more.
-    calls.end();
-    // Code can let an interrupt pass, and leave something behind that goes on.
-    if (execution.isWithdrawn) endAnyway = setTimeout(() => void kernel.close(), withdrawnMs);
-  };
-  signal.addEventListener('abort', stop, { once: true });
+  // Before the code notices it: what it would call next is not called any more.
+  signal.addEventListener('abort', () => calls.end(), { once: true });
   const notes = [...(checked?.notes ?? []), ...(kernel.hasToldLayers ? [] : describeMissing(layers))];
   kernel.hasToldLayers = true;
   const end = (status: ExecutionStatus, more: Partial<ExecutionOutcome> = {}): RunOutcome => ({
@@ -109,8 +100,6 @@ export async function runExecution(
     clock.end();
     calls.end();
     endRunning();
-    clearTimeout(endAnyway);
-    if (execution.isWithdrawn) await kernel.close();
   }
 }
 

@@ -1,6 +1,6 @@
 // @module-tag P-460
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CodeKernel } from './code-kernel.js';
 import { KernelPool } from './kernel-pool.js';
 
@@ -30,6 +30,29 @@ const takeIdle = async (holder: string): Promise<void> => {
 const refused = { code: 'limit_reached' };
 beforeEach(() => open(8, true));
 afterEach(() => pool.close());
+
+it('end half a second after the right of who has them, whatever runs there or was left behind', { tags: ['P-644'] }, async () => {
+  vi.useFakeTimers();
+  const ends: (() => void)[] = [];
+  const stopped: number[] = [];
+  const take = (n: number): Promise<CodeKernel> =>
+    pool.take({
+      holder: 'one',
+      untilWithdrawn: (end) => {
+        ends[n] = end;
+        return () => stopped.push(n);
+      },
+    });
+  const [withdrawn, other] = [await take(0), await take(1)];
+  ends[0]?.();
+  await vi.advanceTimersByTimeAsync(400);
+  expect(withdrawn.isDead).toBe(false);
+  await vi.advanceTimersByTimeAsync(100);
+  expect([withdrawn.isDead, other.isDead, pool.countOf('one')]).toEqual([true, false, 1]);
+  await pool.end(other);
+  expect(stopped).toEqual([0, 1]);
+  vi.useRealTimers();
+});
 
 describe('interpreters that several share', () => {
   it('go to one in three quarters of what the others leave, and to each in one', async () => {

@@ -14,10 +14,15 @@ export interface KernelPoolOptions {
   makeRoom: (holder?: string) => Promise<boolean>;
 }
 
+/** How long code may take to end by itself once the right to run it has ended. Milliseconds. */
+const withdrawnMs = 500;
+
 /** Who has an interpreter, and whether it does nothing for them. */
 interface Held {
   holder: string;
   isIdle: () => boolean;
+  /** Nobody waits for the end of the holder's right any more. */
+  release: () => void;
 }
 
 /** The part that one holder can take of what the others leave: the next one gets in, whatever it does. */
@@ -28,6 +33,11 @@ export interface Taking {
   holder: string;
   /** Asked as long as it is held. Left out: it is busy to its end. */
   isIdle?: (() => boolean) | undefined;
+  /**
+   * Calls back when the holder may run nothing any more; returns what stops that. Then the interpreter ends, with code that lets interrupts
+   * pass and what other code has left behind, whoever waits for it. Left out: the right never ends.
+   */
+  untilWithdrawn?: ((end: () => void) => () => void) | undefined;
 }
 
 /** All interpreters of code mode: never more than so many, and one kept ready where several are needed. */
@@ -55,8 +65,9 @@ export class KernelPool {
   }
 
   /** One that nobody uses, perhaps still starting. Rejects with `limit_reached` while all are busy, or as many of this holder as it may have. */
-  async take({ holder, isIdle = () => false }: Taking): Promise<CodeKernel> {
+  async take(taking: Taking): Promise<CodeKernel> {
     const { most, makeRoom } = this.#options;
+    const { holder } = taking;
     for (;;) {
       if (this.#isClosed) throw new BridgeError('closed', 'The hub has ended.');
       const bound = this.#boundOf(holder);
@@ -66,15 +77,16 @@ export class KernelPool {
       }
       const spare = this.#spare;
       this.#spare = undefined;
-      if (spare?.isDead === false) return this.#give(spare, { holder, isIdle });
+      if (spare?.isDead === false) return this.#give(spare, taking);
       if (spare !== undefined) await this.end(spare);
-      else if (this.#all.size < most) return this.#give(this.#add(), { holder, isIdle });
+      else if (this.#all.size < most) return this.#give(this.#add(), taking);
       else if (!(await makeRoom())) throw allBusy(most);
     }
   }
 
   /** Ending twice is harmless. */
   async end(kernel: CodeKernel): Promise<void> {
+    this.#held.get(kernel)?.release();
     await kernel.close();
     this.#all.delete(kernel);
     this.#held.delete(kernel);
@@ -109,8 +121,16 @@ export class KernelPool {
   }
 
   /** An agent alone needs one. Whoever has needed a second one will need a third. */
-  #give(kernel: CodeKernel, held: Held): CodeKernel {
-    this.#held.set(kernel, held);
+  #give(kernel: CodeKernel, { holder, isIdle = () => false, untilWithdrawn }: Taking): CodeKernel {
+    let ending: NodeJS.Timeout | undefined;
+    const stop = untilWithdrawn?.(() => {
+      ending = setTimeout(() => void this.end(kernel), withdrawnMs);
+    });
+    const release = (): void => {
+      stop?.();
+      clearTimeout(ending);
+    };
+    this.#held.set(kernel, { holder, isIdle, release });
     if (++this.#taken > 1) this.#prepare();
     return kernel;
   }

@@ -90,16 +90,17 @@ function toldBy(shown: Shown): string {
 }
 
 function whyNotNamed({ cellId, expectedRev, changedBy }: StaleRefusal): string {
-  return `The cell "${cellId}" does not have the revision ${String(expectedRev)}${byWhom(changedBy)}.`;
+  return `The cell "${cellId}" does not have the revision ${String(expectedRev)}.${byWhom(changedBy)}`;
 }
 
 function whyRefused({ cellId, changedBy }: StaleRefusal, wasKnown: boolean): string {
   if (!wasKnown) return `You have not read the cell "${cellId}" in this session.`;
-  return `The cell "${cellId}" is not as you last read or wrote it${byWhom(changedBy)}.`;
+  return `The cell "${cellId}" is not as you last read or wrote it.${byWhom(changedBy)}`;
 }
 
+/** Notebooks keep who was last, and not for what: the text may be another's. */
 function byWhom(changedBy: unknown): string {
-  return isJsonObject(changedBy) && typeof changedBy.name === 'string' ? `: ${changedBy.name} has changed it` : '';
+  return isJsonObject(changedBy) && typeof changedBy.name === 'string' ? ` The last to change or move it was ${changedBy.name}.` : '';
 }
 
 function howToRead({ cellId, currentSource: { length }, currentIndex }: StaleRefusal, readsRanges: boolean): string {
