@@ -18,8 +18,8 @@ export interface Engine {
   /** Its end comes by `onEnd`. One at a time. */
   run(execution: PendingExecution): void;
   interrupt(execution: PendingExecution): void;
-  /** No event comes afterwards. */
-  end(): Promise<void>;
+  /** No event comes afterwards. `now`: it is not asked first, since its code lets nothing end it. */
+  end(now?: boolean): Promise<void>;
 }
 
 export interface EngineEvents {
@@ -105,10 +105,14 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
 
   /** Takes queued cells out of the queue as well: they would not find their variables. */
   async restart(): Promise<void> {
+    return this.#restart(false);
+  }
+
+  async #restart(now: boolean): Promise<void> {
     this.#assertOpen('Restarting the kernel');
     this.#endAll((execution) => execution.end('interrupted'));
     // What is just starting is as fresh as it can be.
-    if (this.#state !== 'starting' || !this.#started) this.#started = this.#relaunch();
+    if (this.#state !== 'starting' || !this.#started) this.#started = this.#relaunch(now);
     return this.#started;
   }
 
@@ -143,9 +147,9 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
     this.#runNext();
   }
 
-  async #relaunch(): Promise<void> {
+  async #relaunch(now: boolean): Promise<void> {
     this.#setState('starting');
-    await this.#takeEngine()?.end();
+    await this.#takeEngine()?.end(now);
     this.#assertOpen('Restarting the kernel');
     await this.#launch();
   }
@@ -194,7 +198,7 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
     if (how === 'withdrawn') how = await this.#interruptAgain(execution, withdrawnGraceMs, ended);
     if (how === 'ended' || this.#current !== execution) return;
     execution.show(this.#restartedOutput());
-    this.restart().catch(() => {});
+    this.#restart(true).catch(() => {});
     await ended;
   }
 

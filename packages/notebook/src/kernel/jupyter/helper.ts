@@ -17,13 +17,13 @@ export interface Helper {
   send(header: object, parts?: readonly Uint8Array[]): void;
   /** It waits while too many bytes of output are under way. */
   acknowledge(bytes: number): void;
-  /** Ends it and the kernel, whatever they do. Harmless when they have ended. */
-  end(): Promise<void>;
+  /** Ends it and the kernel, whatever they do; `now`: without asking the kernel first. Harmless when they have ended. */
+  end(now: boolean): Promise<void>;
 }
 
 /** Far below what may be under way, or the helper would wait for ever. */
 const acknowledgeEvery = 64 * 1024;
-/** The kernel gets a second of it to end by itself; see helper.py. */
+/** The kernel that is asked gets a second of it to end by itself; see helper.py. */
 const endTimeoutMs = 4000;
 const killTimeoutMs = 2000;
 const maxErrorCharacters = 2000;
@@ -77,10 +77,10 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
       write(toFrameBytes({ type: 'acknowledge', count: taken }));
       taken = 0;
     },
-    async end() {
+    async end(now) {
       isEnding = true;
       // Its end of file is what ends it also when we are killed.
-      launched?.child.stdin.end(toFrameBytes({ type: 'shutdown' }));
+      launched?.child.stdin.end(toFrameBytes({ type: 'shutdown', now }));
       const isGone = await within(
         endTimeoutMs,
         exited.then(() => true),

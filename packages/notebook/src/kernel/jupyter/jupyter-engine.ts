@@ -146,7 +146,7 @@ export class JupyterEngine implements Engine {
     if (this.#comms.size > 0) this.#helper.send({ type: 'interrupt', id: null });
   }
 
-  async end(): Promise<void> {
+  async end(now = false): Promise<void> {
     if (!this.#isEnded) {
       this.#isEnded = true;
       this.#settle.reject(new KernelError('kernel_start_failed', 'Starting the kernel: it was ended before it was ready'));
@@ -155,7 +155,7 @@ export class JupyterEngine implements Engine {
       for (const resolve of this.#requests.values()) resolve({});
       for (const { resolve } of this.#comms.values()) resolve();
     }
-    await this.#helper.end();
+    await this.#helper.end(now);
   }
 
   #take(frame: Frame): void {

@@ -56,6 +56,8 @@ class Helper:
         self._poller = zmq.Poller()
         self._output = Output(self._post)
         self._process = self._wire = self._tools = None
+        #: Before it is killed; not where its code let interrupts pass.
+        self._asks_kernel = True
         self._reads_output = False
         #: The cell that the kernel has not answered yet: an interrupt of another one is too late.
         self._cell = None
@@ -95,7 +97,8 @@ class Helper:
 
     def end(self):
         if self._process is not None and not self._process.has_ended:
-            self._shut_down()
+            if self._asks_kernel:
+                self._shut_down()
             self._process.kill()
             end = time.monotonic() + _SHUTDOWN
             while not self._process.has_ended and time.monotonic() < end:
@@ -166,6 +169,7 @@ class Helper:
                     return False
                 for frame in frames:
                     if frame["type"] == "shutdown":
+                        self._asks_kernel = not frame.get("now")
                         return False
                     self._obey(frame)
             elif source == self._wake_here.fileno() or source is self._wake_here:
