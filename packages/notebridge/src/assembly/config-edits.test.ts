@@ -41,7 +41,7 @@ it('tells the owner what the last edit did to each server, and with its line why
   expect([edits.refused, told]).toEqual([undefined, 3]);
 });
 
-it('metrics say while the file cannot be used', { tags: ['P-930'] }, async () => {
+it('metrics say while the file cannot be used', { tags: ['P-736'] }, async () => {
   const edits = new ConfigEdits();
   const metrics = new HubMetrics({
     servers: { all: () => [], get: () => undefined } as never,

@@ -116,7 +116,7 @@ describe('a refusal that comes before its request has come whole', () => {
     [401, 'the token is wrong', { headers: { 'content-type': 'application/json', authorization: 'Bearer wrong' } }],
     [413, 'the body is too large', { maxBodyBytes: 1 << 20, headers: jsonHeaders }],
     [415, 'it is no JSON', { headers: { ...jsonHeaders, 'content-type': 'text/plain' } }],
-  ])('reaches a caller that reads nothing before all is sent: %i, %s', { tags: ['P-960'] }, async (status, _, more) => {
+  ])('reaches a caller that reads nothing before all is sent: %i, %s', { tags: ['P-739'] }, async (status, _, more) => {
     const { isEnding = false, maxBodyBytes, headers } = more as { isEnding?: boolean; maxBodyBytes?: number; headers: typeof jsonHeaders };
     await using open = await openToolProxy({ http: { maxBodyBytes } });
     if (isEnding) open.app.drain();

@@ -44,7 +44,7 @@ function search(body: unknown, headers: Record<string, string> = {}): Promise<Re
 }
 
 describe('a search that waits for a server', () => {
-  it('is one of sixteen of its caller, and one more is to come again', { tags: ['P-950'] }, async () => {
+  it('is one of sixteen of its caller, and one more is to come again', { tags: ['P-738'] }, async () => {
     const all = Array.from({ length: 17 }, () => search({ query: 'hello' }));
     const others = search({ query: 'hello' }, { authorization: 'Bearer other' });
     const refused = await Promise.race(all);

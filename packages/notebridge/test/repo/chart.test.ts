@@ -136,14 +136,14 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     ],
     ['an audit that is a word', { cluster: { ...three.cluster, audit: 'off' } }, "'/cluster/audit': got string, want object"],
     ['a policy in words', { image: { pullPolicy: 'Sometimes' } }, "'/image/pullPolicy': value must be one of"],
-  ])('refuses %s, and says where', { tags: ['P-545', 'P-990'] }, async (_name, values, said) => {
+  ])('refuses %s, and says where', { tags: ['P-545', 'P-740'] }, async (_name, values, said) => {
     await expect(renderChart(folder, values as JsonObject)).rejects.toThrow(said);
   });
 
   it.each([
     ['addresses that begin with tls://', { urls: ['tls://nats:4222'], tls: { secret: '' } }],
     ['a certificate of the hubs', { credentials: { secret: '' }, tls: { secret: 'nats', clientCertificate: true } }],
-  ])('takes %s for TLS, or for credentials', { tags: ['P-990'] }, async (_name, values) => {
+  ])('takes %s for TLS, or for credentials', { tags: ['P-740'] }, async (_name, values) => {
     expect(ofKind(await rendered({ cluster: { ...three.cluster, ...values } }), 'StatefulSet')).toHaveLength(1);
   });
 

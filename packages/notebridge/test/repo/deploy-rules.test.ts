@@ -48,7 +48,7 @@ describe('deploy/', () => {
     expect(read('chart/templates/service.yaml').match(/^ {2}(type|clusterIP): .*$/gm)).toEqual(['  type: ClusterIP', '  clusterIP: None']);
   });
 
-  it('has NATS ask for TLS and a token, and let in hubs alone', { tags: ['P-991'] }, () => {
+  it('has NATS ask for TLS and a token, and let in hubs alone', { tags: ['P-741'] }, () => {
     const { config, container, extraResources } = parse(read('chart/nats-values.yaml')) as NatsValues;
     for (const { tls } of [config.nats, config.cluster]) expect(tls).toEqual({ enabled: true, secretName: 'nats-tls' });
     const [, variable = ''] = /^<< \$(\w+) >>$/.exec(config.merge.authorization.token) ?? [];
@@ -72,7 +72,7 @@ describe('deploy/', () => {
     expect(guide).toContain(`  credentials: { secret: ${name}, key: ${key} }`);
   });
 
-  it('has the chart let in pods with a label of callers, and no others of the namespace', { tags: ['P-992'] }, () => {
+  it('has the chart let in pods with a label of callers, and no others of the namespace', { tags: ['P-742'] }, () => {
     const { networkPolicy } = yaml('chart/values.yaml') as { networkPolicy: { callers: JsonObject[] } };
     const label = 'notebridge/caller';
     expect(networkPolicy.callers).toEqual([{ podSelector: { matchLabels: { [label]: 'true' } } }]);

@@ -51,7 +51,7 @@ describe('a search of a thousand tools', () => {
     expect(later / 20).toBeLessThan(first / 10);
   });
 
-  it('has everything else come to its turn before the next one', { tags: ['P-950'] }, async () => {
+  it('has everything else come to its turn before the next one', { tags: ['P-738'] }, async () => {
     const find = openLarge();
     await find('anything');
     let turn = 0;
@@ -69,7 +69,7 @@ describe('a search of a thousand tools', () => {
 });
 
 describe('the searches of one caller', () => {
-  it('are sixteen at once, and those of others are none of its', { tags: ['P-950'] }, async () => {
+  it('are sixteen at once, and those of others are none of its', { tags: ['P-738'] }, async () => {
     const turns = new SearchTurns();
     const ends: (() => void)[] = [];
     const wait = (principal: Principal) => turns.admit(principal, () => new Promise<void>((resolve) => ends.push(resolve)));

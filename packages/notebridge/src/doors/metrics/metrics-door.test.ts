@@ -45,7 +45,7 @@ describe('/metrics', () => {
     expect(await scrape({ token: 'another' })).toBe(503);
   });
 
-  it('is open while the hub ends', { tags: ['P-931'] }, async () => {
+  it('is open while the hub ends', { tags: ['P-737'] }, async () => {
     const app = createHttpApp();
     const scrape = await open([], app);
     app.drain();
