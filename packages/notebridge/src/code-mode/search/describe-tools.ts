@@ -1,7 +1,7 @@
 import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
 import type { ToolAddress } from '../../core/tool-address.js';
-import { Turns } from '../../util/turns.js';
+import { TimeSlices } from '../../util/time-slices.js';
 import type { ResolveName } from './spellings.js';
 import type { ToolView } from './tool-view.js';
 import { writeStubs } from './write-stubs.js';
@@ -12,7 +12,7 @@ const turnMs = 5;
 /** The functions of tools, in whatever spelling their names are. Throws `unknown_tool` if none means a tool. */
 export async function describeTools(view: ToolView, names: readonly string[], resolveName: ResolveName): Promise<ToolResult> {
   const spellings = await view.spellings();
-  const turns = new Turns(turnMs);
+  const turns = new TimeSlices(turnMs);
   const found = new Map<string, ToolAddress>();
   const notes: string[] = [];
   for (const name of names) {

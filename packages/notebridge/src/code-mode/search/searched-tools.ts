@@ -1,6 +1,6 @@
 import type { Tool } from '../../core/mcp.js';
 import type { SavedSkill } from '../../core/saved-skills.js';
-import { Turns } from '../../util/turns.js';
+import { TimeSlices } from '../../util/time-slices.js';
 import { maxSearched } from './definitions.js';
 import type { SeenServer } from './seen-server.js';
 import { ToolIndex } from './tool-index.js';
@@ -30,7 +30,7 @@ export class SearchedTools {
     const tools = servers.flatMap(({ name: server, tools: own }) => own.map((tool): Entry => ({ kind: 'tool', server, tool })));
     const entries = [...tools, ...skills.map((skill): Entry => ({ kind: 'skill', skill }))].slice(0, maxSearched);
     const searched = new SearchedTools(entries);
-    const turns = new Turns(turnMs);
+    const turns = new TimeSlices(turnMs);
     for (const entry of entries) {
       searched.#index.add(entry.kind === 'tool' ? termsOfTool(entry.server, entry.tool) : termsOfSkill(entry.skill));
       await turns.pause();

@@ -1,4 +1,4 @@
-import { Turns } from '../../util/turns.js';
+import { TimeSlices } from '../../util/time-slices.js';
 import { SimilarTerms } from './similar-terms.js';
 import { foldName, searchedFields } from './tool-document.js';
 import type { SearchedTerms } from './tool-terms.js';
@@ -79,7 +79,7 @@ export class ToolIndex {
   async find(query: string, mayFind: (at: number) => boolean): Promise<Scored[]> {
     const words = wordsOfQuery(query);
     const findings = new Findings(this.#size);
-    const turns = new Turns(turnMs);
+    const turns = new TimeSlices(turnMs);
     for (const term of new Set(words.flatMap(({ term, ideas }) => [term, ...ideas]))) {
       findings.add(term, this.#termsLike(term));
       await turns.pause();

@@ -1,6 +1,6 @@
 import type { ToolStubs } from '@notebridge/bindings';
 import type { ToolAddress } from '../../core/tool-address.js';
-import { Turns } from '../../util/turns.js';
+import { TimeSlices } from '../../util/time-slices.js';
 import { shownName } from './one-line.js';
 
 /** Characters of all stubs of one answer, and of one of them. */
@@ -21,7 +21,7 @@ export async function writeStubs(stubs: ToolStubs, addresses: readonly ToolAddre
   const notes: string[] = [];
   const late: string[] = [];
   let left = maxText;
-  const turns = new Turns(turnMs);
+  const turns = new TimeSlices(turnMs);
   for (const address of addresses) {
     const name = `${shownName(address.server)}.${shownName(address.tool)}`;
     const stub = left > 0 ? await stubs.stubOf(address) : undefined;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** For work that may take long: what else the process has to do has its turn each time that the work has gone on for so many milliseconds. */
-export class Turns {
+export class TimeSlices {
   readonly #forMs: number;
   #since = performance.now();
 
