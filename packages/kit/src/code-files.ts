@@ -21,7 +21,7 @@ export function hasDataSuffix(path: string): boolean {
 }
 
 /**
- * What a word leads to may be code, whoever gets it: it has the suffix of some, or is a file, or not there yet, and has not that of data. A folder is
+ * A word that leads there may name code, whoever gets it: it has the suffix of some, or is a file, or not there yet, and has not that of data. A folder is
  * data, and so is a socket. `mayBeAbsent`: false where a word that leads to nothing is no path at all.
  */
 export function isCodeFile(path: string, mayBeAbsent: boolean): boolean {

@@ -128,7 +128,7 @@ function placesOfTexts(words: readonly string[], around: Surroundings): string[]
   });
 }
 
-/** What such a text does with the words that follow is up to it. */
+/** The words that follow may be code, too: such a text does with them as it likes. */
 function placesOfCode(text: string, following: readonly string[], around: Surroundings): string[] {
   const imported = [...text.matchAll(/\b(?:from|import)\s+([\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+(?:\s+as\s+\w+)?)*)/g)].flatMap(
     ([, names = '']) => names.split(/\s*,\s*/).map((name) => name.replace(/\s.*$/s, '')),
@@ -267,7 +267,7 @@ function placesOfVariables(env: Readonly<Record<string, string>>, around: Surrou
       ...[...parts, ...unescapedWordsOf(value)].flatMap((part) =>
         isList ? toPaths(part, around.folders) : pathsNamed(part, around.folders),
       ),
-      // What is quoted or computed is read by a shell.
+      // A shell reads it, if something is quoted or computed in it.
       ...(/[$`\\"'*?{]/.test(value) ? foldersNamedBy(value, around.given) : []),
     ];
   });
@@ -291,7 +291,7 @@ function hasPathSign(word: string): boolean {
 function toPaths(word: string, folders: readonly string[]): string[] {
   const plain = word.replace(/^file:(\/\/)?/i, '').replace(/^@(?=\/)/, '');
   const [ownFolder, below = ''] = /^\/proc\/(?:thread-)?self\/cwd(\/.*)?$/s.exec(plain) ?? [];
-  // Of whoever is started, and not of this process.
+  // Means the folder of whoever is started, and not that of this process.
   if (ownFolder !== undefined) return folders.map((folder) => folder + below);
   const paths = plain === '' ? [] : isAbsolute(plain) ? [plain] : folders.map((folder) => `${folder}${sep}${plain}`);
   return /^file:/i.test(word) ? [...paths, ...pathOfUrl(word)] : paths;

@@ -3,7 +3,7 @@ import { dirname, sep } from 'node:path';
 import { isWithin } from './find-written.js';
 
 /**
- * Those of `folders` that a text may lead to which computes its paths: it has the path of the folder in it, or of a folder above, as it is or
+ * Looks for `folders` that a text may lead to which computes its paths: it has the path of the folder in it, or of a folder above, as it is or
  * without quotes and backslashes. The home folder and what is above it, and the folders of the root, stand in too many texts to say something.
  */
 export function foldersNamedBy(text: string, folders: readonly string[]): string[] {
@@ -13,7 +13,7 @@ export function foldersNamedBy(text: string, folders: readonly string[]): string
   );
 }
 
-/** Those of `folders` whose path a word has in it only when its quotes and backslashes are taken away, as a shell or a tool does. */
+/** Looks for `folders` whose path a word has in it only when its quotes and backslashes are taken away, as a shell or a tool does. */
 export function foldersHiddenIn(word: string, folders: readonly string[]): string[] {
   const shown = withoutQuotes(word);
   return shown === word ? [] : folders.filter((folder) => names(shown, folder) && !names(word, folder));
