@@ -21,7 +21,7 @@ interface GetCellsArguments {
 export const getCells = defineNotebookTool<GetCellsArguments>({
   name: 'get_cells',
   description:
-    'Reads cells, by default all that fit; "next_cell_index" and "next_source_from" say where to go on. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev; a source that you have not read whole has none.',
+    'Reads cells, by default all that fit; "next_cell_index" and "next_source_from" say where to go on. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" (of sources read whole) is for expected_rev.',
   properties: {
     cellIndexStart: { ...cellIndex, description: 'First cell to read. Default: the first.' },
     cellIndexEnd: { ...cellIndex, description: 'Last cell to read, itself included. Default: the last.' },

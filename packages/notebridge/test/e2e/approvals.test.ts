@@ -34,7 +34,8 @@ const auditOf = (hub: ServedHub): JsonObject[] =>
   readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8')
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as JsonObject);
+    .map((line) => JSON.parse(line) as JsonObject)
+    .filter(({ event }) => event === undefined);
 
 /** A line is written soon after its call has ended. */
 const untilAudited = (hub: ServedHub, count: number) => vi.waitFor(() => expect(auditOf(hub)).toHaveLength(count), { timeout: 45_000 });

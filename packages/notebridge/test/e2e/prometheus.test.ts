@@ -171,7 +171,9 @@ describe.skipIf(programs === undefined)(`the monitoring of the chart with a real
         await expect.poll(firing, soon).toContain('NotebridgeServerDown a');
         // No grant is accepted then, and the token still is.
         await Promise.all(cluster.nats.nodes.map((node) => node.kill()));
-        await expect.poll(firing, soon).toEqual(expect.arrayContaining(['NotebridgeNatsLost a', 'NotebridgeNatsLost all', 'NotebridgeNatsLost b']));
+        await expect
+          .poll(firing, soon)
+          .toEqual(expect.arrayContaining(['NotebridgeNatsLost a', 'NotebridgeNatsLost all', 'NotebridgeNatsLost b']));
         moment = Date.now() + 6000;
         await expect.poll(() => since(moment), soon).toEqual(['up', 'up']);
         await Promise.all(cluster.nats.nodes.map((node) => node.start()));
