@@ -210,7 +210,7 @@ describe('code in the built-in notebook', () => {
     expect(others).toEqual([]);
     expect(grant?.label).toBe('the built-in notebook');
     await vi.waitUntil(() => notebook.audit().some(({ tool }) => tool === 'only_2'), { timeout: 45_000 });
-    const lines = notebook.audit().filter(({ server }) => server !== 'notebook');
+    const lines = notebook.audit().filter(({ server, event }) => server !== 'notebook' && event === undefined);
     expect(new Set(lines.map(({ principal, grant_id }) => `${principal} ${grant_id}`))).toEqual(new Set([`grant ${grant?.id}`]));
     expect(lines).toContainEqual(expect.objectContaining({ server: 'filesystem', tool: 'list_directory', outcome: 'ok' }));
     expect(lines).toContainEqual(expect.objectContaining({ server: 'calls', tool: 'wait', outcome: 'cancelled' }));

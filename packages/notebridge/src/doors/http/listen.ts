@@ -51,6 +51,8 @@ const lookEveryMs = 1000;
 /** How long running calls may still end by themselves, and how long cancelled ones may take to respond. Milliseconds. */
 const lastAnswersMs = 1200;
 const lastWordsMs = 500;
+/** How long a hub that has drained waits for requests that are just coming, when nothing else is left to do. Milliseconds. */
+const lastRefusalsMs = 250;
 
 /** Serves the app. Rejects with `port_in_use`, naming who holds the port. */
 export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<HttpListener> {
@@ -150,12 +152,16 @@ function answerUnreadable(error: Error & { code?: string }, socket: Duplex): voi
 }
 
 async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: ReadonlySet<Duplex>): Promise<void> {
+  // What has come by now is read first: on a connection that seems to be idle there may be a request, and its caller would not know what became of it.
+  await new Promise((resolve) => setImmediate(resolve));
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   for (const server of servers) server.closeIdleConnections();
   // A hub that drained has given them their time.
   if (!app.isDraining) await settlesWithin(app.calls.none(), lastAnswersMs);
   app.calls.cancelAll('The hub is closing.');
   await settlesWithin(app.calls.none(), lastWordsMs);
+  // One that is just coming is refused, and its caller told so.
+  if (app.isDraining) await settlesWithin(Promise.all(closed), lastRefusalsMs);
   // What was answered last is handed to the system before its connection is cut.
   await new Promise((resolve) => setImmediate(resolve));
   for (const server of servers) server.closeAllConnections();
