@@ -46,7 +46,7 @@ const mostSteps = 4;
 
 /** It is a list of simple commands whose words stand there as they are: nothing is computed, and `parseShellText` has understood it all. */
 export function isPlainShellText(text: string): boolean {
-  // What looks like a comment may be a line of a word in quotes, behind which more commands stand.
+  // A line that looks like a comment may be one of a word in quotes, behind which more commands stand.
   if (/^\s*#/m.test(text) || computingParts.test(text.replace(plainParts, 'x'))) return false;
   const commands = lex(text).map((words) => words.filter((word) => !assignment.test(word)));
   const steps = commands.filter(([name]) => name === 'cd');

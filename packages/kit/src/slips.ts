@@ -12,7 +12,7 @@ export function slipsBetween(from: string, to: string, most: number): number {
   prepare(to.length);
   let leastOfLast = 0;
   for (let row = 1; row <= from.length; row++) {
-    // What lies further from the diagonal has too many in any case.
+    // Cells further from the diagonal have too many in any case.
     const first = Math.max(1, row - most);
     const end = Math.min(to.length, row + most);
     current[first - 1] = first === 1 ? row : tooMany;

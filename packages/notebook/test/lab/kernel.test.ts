@@ -60,7 +60,7 @@ display(HTML("<b>bold</b>"))
 
 it('a bar of progress is told as it stands at the end, not as it was when it was shown', { timeout, tags: ['P-253'] }, async () => {
   const agent = await agentAt('bar.ipynb');
-  // What tqdm.auto does by ipywidgets.
+  // As tqdm.auto does it by ipywidgets.
   const code = `
 from comm import create_comm
 from IPython.display import display

@@ -59,7 +59,7 @@ export interface HttpDoors {
   pagePort: PagePort;
   /** An address that opens the console, once, within 15 minutes. A secret until then. */
   newConsoleAddress(): string;
-  /** Those that run for their callers just now; the end waits for them. */
+  /** The calls that run for their callers just now; the end waits for them. */
   readonly calls: HttpApp['calls'];
   /** Counts the Pythons of code mode. Undefined: nobody counts. */
   readonly kernelStarts: KernelStartObserver | undefined;

@@ -30,7 +30,7 @@ export interface LazyGuard {
   whileLive: WhileLive;
   /** Rights for code that runs on behalf of callers. Needs neither file nor open guard: its first call opens that. */
   delegate: DelegateRights;
-  /** What lists may show a principal. Before the guard is open: the owner alone sees any. */
+  /** Tells what lists may show a principal. Before the guard is open: the owner alone sees any. */
   listerOf: ListerOf;
   /** The same of one tool. */
   mayList(principal: Principal, server: string, tool: Tool | undefined): boolean;

@@ -34,7 +34,7 @@ export function createSessionRelay({ calls, membership }: { calls: HubCalls; mem
       });
     },
     serve: (answerRelayed) =>
-      // What belongs to a call that runs goes through until that has ended: the door refuses the rest.
+      // A request that belongs to a call that runs goes through until that has ended: the door refuses the rest.
       calls.serve(
         sessionsOfHub,
         async ({ context, queuedBytes }) => {

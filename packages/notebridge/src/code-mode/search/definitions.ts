@@ -6,7 +6,7 @@ export const defaultLimit = 10;
 export const maxLimit = 50;
 /** Tools that are described at once. */
 export const maxDescribed = 20;
-/** Of more tools than these no search would be quick. */
+/** No search of more tools than these would be quick. */
 export const maxSearched = 20_000;
 
 /** Every agent pays for these words before its first one. */

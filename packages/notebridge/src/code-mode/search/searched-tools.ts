@@ -38,7 +38,7 @@ export class SearchedTools {
     return searched;
   }
 
-  /** What is found, best first, of what may be found. */
+  /** Finds, best first, of what may be found. */
   async find(query: string, mayFind: (entry: Entry) => boolean): Promise<FoundEntry[]> {
     const entryAt = (at: number): Entry => this.#entries[at] as Entry;
     const found = await this.#index.find(query, (at) => mayFind(entryAt(at)));

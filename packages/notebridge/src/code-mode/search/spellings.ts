@@ -4,7 +4,7 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import { shownName } from './one-line.js';
 import type { SeenServer } from './seen-server.js';
 
-/** What stands behind a name that agents see. */
+/** The server and tool behind a name that agents see. */
 export type ResolveName = (name: string) => ToolAddress | undefined;
 
 /** Finds the tool that a name means, in whatever spelling an agent has seen it. Names of tools that it may not see mean nothing. */

@@ -16,7 +16,7 @@ const boost = { name: 1.2, whole: 6, server: 2, title: 0.8, description: 3, argu
 const boosts = searchedFields.map((field) => boost[field]);
 /** What another word for the same idea counts, beside the word itself. */
 const ideaWeight = 0.5;
-/** What the beginning of a word counts, and a word with a slip. The more there is besides, the less. */
+/** The weight of the beginning of a word, and of a word with a slip. The more there is besides, the less. */
 const prefixWeight = (term: string, longer: string): number =>
   (0.3 * longer.length) / (longer.length + 0.3 * (longer.length - term.length));
 const slipWeight = (other: string, slips: number): number => (0.2 * other.length) / (other.length + slips);
@@ -29,7 +29,7 @@ const minLength = 4;
 const minLengthOfTwo = 6;
 /** So many words of a query are looked for. */
 const maxWords = 30;
-/** What is found far behind the best is found by accident. */
+/** A result far behind the best is found by accident. */
 const leastScore = 0.12;
 /** Others have a turn when a search has worked for so long. Milliseconds. */
 const turnMs = 5;
@@ -37,7 +37,7 @@ const turnMs = 5;
 /** Where a term stands: three numbers each time, the document, the field, and how often. */
 type Postings = number[];
 
-/** What a term counts in each document that has it. */
+/** The weight of a term in each document that has it. */
 interface TermScores {
   documents: readonly number[];
   scores: readonly number[];
@@ -75,7 +75,7 @@ export class ToolIndex {
     }
   }
 
-  /** What is found, best first, of what may be found. */
+  /** Finds, best first, of what may be found. */
   async find(query: string, mayFind: (at: number) => boolean): Promise<Scored[]> {
     const words = wordsOfQuery(query);
     const findings = new Findings(this.#size);
@@ -137,7 +137,7 @@ export class ToolIndex {
       const [document = 0, field = 0, count = 0] = [postings[at], postings[at + 1], postings[at + 2]];
       const score = this.#score(count, { document, field, having: having[field] ?? 0 });
       const last = scores.length - 1;
-      // What one document has in several fields stands together.
+      // The entries of one document in several fields stand together.
       if (documents[last] === document) scores[last] = (scores[last] ?? 0) + score;
       else {
         documents.push(document);
@@ -156,7 +156,7 @@ export class ToolIndex {
   }
 }
 
-/** What one search has found. */
+/** The results of one search. */
 class Findings {
   readonly #scores: Float64Array;
   /** For which term a document was found last, by number. */

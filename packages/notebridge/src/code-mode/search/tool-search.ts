@@ -97,5 +97,5 @@ export class ToolSearch {
 
 type AnswerFrom = (view: ToolView) => Promise<ToolResult>;
 
-/** What is no answer to a search. */
+/** Entries that are no answer to a search. */
 const isThrown: ReadonlySet<string> = new Set(['closed', 'limit_reached']);

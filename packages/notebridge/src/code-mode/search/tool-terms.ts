@@ -10,7 +10,7 @@ interface FieldTerms {
   counts: readonly number[];
 }
 
-/** What is found by terms, in the order of `searchedFields`. */
+/** Documents that were found by terms, in the order of `searchedFields`. */
 export type SearchedTerms = readonly FieldTerms[];
 
 /** To cut texts into words takes longer than anything else, so that it is done once for each tool of a list. */
