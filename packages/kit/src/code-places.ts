@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,15 +23,23 @@ export interface CodeStart {
   given?: readonly string[] | undefined;
 }
 
-interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env' | 'given'> {
-  given: readonly string[];
-  lookUp: VariableLookUp;
+/** What decides what a command means, besides its words and its variables. */
+interface Folders {
   /** Where it may be when it takes a relative path. */
   folders: readonly string[];
   /** Where it may look for programs, besides where `findProgram` does. */
   searched: readonly string[];
+}
+
+interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env' | 'given'>, Folders {
+  given: readonly string[];
+  lookUp: VariableLookUp;
   /** Commands within commands, and interpreters of scripts, that were followed. */
   depth: number;
+  /** Is another one where variables or folders differ. */
+  scope: string;
+  /** The least depth at which a command was followed in a scope: scripts that start each other come to the same commands a thousand times. */
+  followed: Map<string, number>;
 }
 
 /** More than anybody writes. */
@@ -54,7 +63,7 @@ const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|UV_.*|PIP_.*|GIT_.*|CARGO_.*|
  * code is code by whatever name; any other word is data if it leads to a folder, or if its suffix is that of data, whatever is there at the moment.
  */
 export function findCodePlaces({ argv, env, cwd, findProgram, given = [] }: CodeStart): string[] {
-  const around = { lookUp: variablesIn(env), findProgram, given, folders: [cwd], searched: [], depth: 0 };
+  const around = { ...surroundings(variablesIn(env), given, cwd), findProgram };
   const ofIpython = env.IPYTHONDIR ? findIpythonPlaces(env) : [];
   const places = [...new Set([...placesOfCommand(argv, around), ...placesOfVariables(env, around), ...ofIpython])];
   const ofPython = { HOME: process.env.HOME, PYTHONUSERBASE: process.env.PYTHONUSERBASE, ...env };
@@ -64,12 +73,36 @@ export function findCodePlaces({ argv, env, cwd, findProgram, given = [] }: Code
 /** As `findCodePlaces`, of what a kernel inherits, whatever its words are: variables that name code, and IPython's own folder. */
 export function findInheritedPlaces(env: Readonly<Record<string, string | undefined>>, cwd: string): string[] {
   const inherited = Object.entries(toTexts(env)).filter(([name]) => codeVariables.test(name) && !shellVariables.test(name));
-  const around = { lookUp: variablesIn({}), given: [], folders: [cwd], searched: [], depth: 0 };
+  const around = surroundings(variablesIn({}), [], cwd);
   return [...placesOfVariables(Object.fromEntries(inherited), around), ...findIpythonPlaces(env)];
 }
 
+function surroundings(lookUp: VariableLookUp, given: readonly string[], cwd: string): Surroundings {
+  return { lookUp, given, folders: [cwd], searched: [], depth: 0, scope: '', followed: new Map() };
+}
+
+function within(
+  around: Surroundings,
+  { variables, folders, searched }: Folders & { variables: Readonly<Record<string, string>> },
+): Surroundings {
+  const changed = Object.entries(variables).filter(([name, value]) => around.lookUp(name) !== value);
+  // Folders are only ever added.
+  const isSame = changed.length + folders.length + searched.length === around.folders.length + around.searched.length;
+  if (isSame) return around;
+  const hash = createHash('sha256').update(JSON.stringify([around.scope, changed, folders, searched]));
+  return { ...around, folders, searched, scope: hash.digest('base64'), lookUp: variablesIn(Object.fromEntries(changed), around.lookUp) };
+}
+
+/** Whether nobody followed it yet, from so near that as much of it was seen. */
+function isNew(argv: readonly string[], { scope, depth, followed }: Surroundings): boolean {
+  const key = JSON.stringify([scope, argv]);
+  if (depth > mostDepth || (followed.get(key) ?? Number.POSITIVE_INFINITY) <= depth) return false;
+  followed.set(key, depth);
+  return true;
+}
+
 function placesOfCommand(argv: readonly string[], around: Surroundings): string[] {
-  if (around.depth > mostDepth) return [];
+  if (!isNew(argv, around)) return [];
   const words = expand(argv, around.lookUp);
   const loose = words.flatMap(fragmentsOf);
   const parts = [...new Set([...words.filter((word) => !word.includes('\n')), ...loose].flatMap(partsOf))];
@@ -79,8 +112,9 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
     (part) => isAbsolute(part) && around.given.some((folder) => isWithin(dirname(folder), part.replace(/\/+$/, '') || sep)),
   );
   const folders = [...new Set([...foldersIn(loose, around.folders), ...above])];
-  const searched = [...around.searched, ...entriesOf(own.PATH)].slice(0, mostSearched);
-  const inside = { ...around, folders, searched, depth: around.depth + 1 };
+  const searched = searchedWith(own.PATH, around);
+  const set = { ...within(around, { variables: own, folders, searched }), depth: around.depth + 1 };
+  const inside = { ...set, lookUp: around.lookUp };
   const { started, read } = runsOf(words);
   const programs = [words[0] ?? '', ...started, ...loose.filter(isPython)].flatMap((word) => programsNamed(word, inside));
   const interpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? [index] : []));
@@ -89,7 +123,6 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
     word.startsWith('-') ? partsOf(word) : [word],
   );
   const code = [...named, ...options].flatMap((word) => pathsNamed(word, folders));
-  const set = { ...inside, lookUp: variablesIn(own, inside.lookUp) };
   return [
     ...programs,
     // Node adds the suffix itself.
@@ -122,7 +155,7 @@ function placesOfTexts(words: readonly string[], around: Surroundings): string[]
       ? []
       : interpreter !== undefined && !isShell(interpreter)
         ? placesOfCode(word, words.slice(index + 1), around)
-        : [...placesOfShell(word, words, index + 1, around), ...placesOfWhere(word, around)];
+        : [...placesOfShell(word, words, index + 1, around), ...placesComputed(word, around), ...placesOfWhere(word, around)];
     if (programKindOf(word) === 'interpreter') interpreter = word;
     return places;
   });
@@ -153,27 +186,29 @@ function placesOfScripts(script: string, words: readonly string[], around: Surro
   return pathsNamed(script, around.folders).flatMap((path) => {
     // A shell takes no notice of zeros.
     const text = readSmallFile(path)?.replaceAll('\0', '');
-    return text === undefined ? [] : placesOfShell(text, words, words.indexOf(script), around);
+    if (text === undefined) return [];
+    // That of an installed program knows nothing of the folder in which it happens to begin.
+    const anywhere: VariableLookUp = (name) => (name === 'PWD' ? undefined : around.lookUp(name));
+    return [...placesOfShell(text, words, words.indexOf(script), around), ...placesComputed(text, { ...around, lookUp: anywhere })];
   });
+}
+
+function placesComputed(text: string, { lookUp, given }: Surroundings): string[] {
+  return isPlainShellText(text) ? [] : foldersNamedBy(expand([text], lookUp)[0] ?? '', given);
 }
 
 /** `first`: where in the words the parameters begin, with `$0`. */
 function placesOfShell(text: string, words: readonly string[], first: number, around: Surroundings): string[] {
   // On lines of their own, so that no two of them are taken for one path.
   const parameterOf = (which: string) => (/\d/.test(which) ? (words[first + Number(which)] ?? '') : words.slice(first + 1).join('\n'));
-  const lookUp = variablesIn({ PWD: around.folders[0] ?? '' }, around.lookUp);
-  const { commands, variables } = parseShellText(text.replace(/^\s*#.*$/gm, ''), lookUp, parameterOf);
-  const inside = {
-    ...around,
-    lookUp: variablesIn(variables, lookUp),
+  const PWD = around.folders[0] ?? '';
+  const { commands, variables } = parseShellText(text.replace(/^\s*#.*$/gm, ''), variablesIn({ PWD }, around.lookUp), parameterOf);
+  const inside = within(around, {
+    variables: { PWD, ...variables },
     folders: foldersIn(commands.flat(), around.folders),
-    searched: [...around.searched, ...entriesOf(variables.PATH)].slice(0, mostSearched),
-  };
-  return [
-    ...placesOfVariables(variables, inside, true),
-    ...commands.flatMap((command) => placesOfCommand(command, inside)),
-    ...(isPlainShellText(text) ? [] : foldersNamedBy(expand([text], around.lookUp)[0] ?? '', around.given)),
-  ];
+    searched: searchedWith(variables.PATH, around),
+  });
+  return [...placesOfVariables(variables, inside, true), ...commands.flatMap((command) => placesOfCommand(command, inside))];
 }
 
 function programsNamed(word: string, { folders, searched, findProgram }: Surroundings): string[] {
@@ -182,8 +217,8 @@ function programsNamed(word: string, { folders, searched, findProgram }: Surroun
   return [...(found === undefined ? [] : [found]), ...searched.map((entry) => `${entry}${sep}${word}`)];
 }
 
-function entriesOf(path = ''): string[] {
-  return path.split(delimiter).filter(isAbsolute);
+function searchedWith(path: string | undefined, { searched }: Surroundings): string[] {
+  return [...new Set([...searched, ...(path ?? '').split(delimiter).filter(isAbsolute)])].slice(0, mostSearched);
 }
 
 /** As a shell does, and Jupyter for what a kernelspec says. */

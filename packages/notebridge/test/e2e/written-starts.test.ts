@@ -226,6 +226,14 @@ describe('a server', () => {
     expect(() => assertStartsOutside(startOf(['server', 'O/bin/console']))).not.toThrow();
   });
 
+  it('is started by an installed script that computes its paths from where it begins', { tags: ['P-624'] }, () => {
+    putScript('shims/python', '#!/usr/bin/env bash\nFROM=$(cd "$PWD" && pwd)\nexec "${0%/*}/../real" "$@"\n');
+    for (const cwd of ['O', 'B']) {
+      expect(() => assertStartsOutside(startOf(['O/shims/python', '-m', 'server'], { cwd }))).not.toThrow();
+      expect(() => assertStartsOutside(startOf(['O/shims/python', 'P/b.py'], { cwd }))).toThrow(remedy);
+    }
+  });
+
   it('is not started by a Python outside that takes modules from there', { tags: ['P-625'] }, () => {
     putScript('env/bin/python', '');
     putScript('env/lib/python3.11/site-packages/x.pth', 'O/src\n');
@@ -335,4 +343,13 @@ describe('a start that is large', { tags: ['P-704'] }, () => {
       judge(100);
       expect(await growthOfWork(judge, 4000)).toBeLessThan(8);
     });
+
+  it('costs no more than it is longer: a script that starts itself again and again', async () => {
+    const judge = (size: number) => {
+      writeFileSync(join(outside, 'x'), 'sh ./x\n'.repeat(size));
+      assertStartsOutside({ command: 'sh', args: [join(outside, 'x')], env: {}, cwd: outside });
+    };
+    judge(10);
+    expect(await growthOfWork(judge, 1000)).toBeLessThan(8);
+  });
 });
