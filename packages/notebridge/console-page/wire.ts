@@ -147,7 +147,6 @@ export interface Agent {
   kind: string;
   grant_id: string | null;
   /** Null: it has none. */
-  grant_is_live: boolean | null;
   label: string | null;
   door: string;
   /** Null: it has said nothing yet. */

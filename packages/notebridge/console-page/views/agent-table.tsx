@@ -69,19 +69,13 @@ function Row({ agent, onDone }: { agent: Agent; onDone: () => void }) {
   );
 }
 
-function whoOf({ kind, label, grant_id: grant, grant_is_live: isLive }: Agent): string {
+function whoOf({ kind, label, grant_id: grant }: Agent): string {
   if (grant === null) return kind === 'owner' ? 'you, the owner' : 'anybody (--no-auth)';
-  return isLive === true ? `grant ${oneLine(label ?? grant)}` : `grant ${oneLine(grant)}, which has ended`;
+  return `grant ${oneLine(label ?? grant)}`;
 }
 
 /** How this agent is kept out: its session ends, its grant does, or the reason why neither is possible. */
-function Ways({
-  agent: { id, grant_id: grant, grant_is_live: isLive, can_disconnect: can, instead },
-  onDone,
-}: {
-  agent: Agent;
-  onDone: () => void;
-}) {
+function Ways({ agent: { id, grant_id: grant, can_disconnect: can, instead }, onDone }: { agent: Agent; onDone: () => void }) {
   const end = (path: string) => async () => {
     await ask(path, { method: 'DELETE' });
     onDone();
@@ -94,7 +88,7 @@ function Ways({
             Disconnect
           </CertainAction>
         ) : null}
-        {grant !== null && isLive === true ? (
+        {grant !== null ? (
           <CertainAction work={end(`/grants${pathOf(grant)}`)} question="Revoke its grant now">
             Revoke its grant
           </CertainAction>

@@ -28,7 +28,7 @@ describe('the agents of a hub, for its owner', () => {
     await openModernAgent(hub, () => hub.ownerToken)('tools/list');
     const [modern, first] = await listed();
     const common = { door: 'http', in_flight: 0 };
-    expect(first).toMatchObject({ ...common, kind: 'grant', grant_id: id, grant_is_live: true, label: 'nightly', era: 'legacy' });
+    expect(first).toMatchObject({ ...common, kind: 'grant', grant_id: id, label: 'nightly', era: 'legacy' });
     expect(first).toMatchObject({ names: ['raw 1'], can_disconnect: true, instead: null });
     expect(modern).toMatchObject({ ...common, kind: 'owner', grant_id: null, label: null, era: 'modern', can_disconnect: false });
     expect(modern?.names).toEqual([expect.stringMatching(/./)]);

@@ -1,20 +1,10 @@
 /** The kernel's folder as a build leaves it: one .js for each .ts, and the Python files beside them. */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
+import { carryKit } from '../../../../kit/carry.mjs';
 import type { KernelFiles } from '../../../src/kernel/node-process.js';
 import { compileStandardLibrary, findPyodide, findSes, takeSnapshot } from '../../../src/kernel/pyodide-files.js';
 
@@ -48,9 +38,7 @@ export async function buildKernel(): Promise<BuiltKernel> {
     logLevel: 'warning',
   });
   await stop();
-  // The real build carries what it uses of it.
-  mkdirSync(join(packageFolder, 'node_modules', '@notebridge'), { recursive: true });
-  symlinkSync(fileURLToPath(new URL('../../../../kit/', import.meta.url)), join(packageFolder, 'node_modules', '@notebridge', 'kit'));
+  carryKit(join(packageFolder, 'dist'));
   cpSync(join(source, 'kernel', 'python'), join(target, 'python'), { recursive: true });
   // As installed: outside of what the kernel's process may read.
   writeFileSync(join(packageFolder, 'package.json'), '{ "type": "module" }');

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf } from '@notebridge/kit/errno';
 import { listenBacklog } from '@notebridge/kit/loopback';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -51,7 +52,7 @@ const lookEveryMs = 1000;
 /** How long running calls may still end by themselves, and how long cancelled ones may take to respond. Milliseconds. */
 const lastAnswersMs = 1200;
 const lastWordsMs = 500;
-/** How long a hub that has drained waits for requests that are just coming, when nothing else is left to do. Milliseconds. */
+/** How long a hub that has drained refuses what comes when nothing else is left to do, and then what is just coming. Milliseconds. */
 const lastRefusalsMs = 250;
 
 /** Serves the app. Rejects with `port_in_use`, naming who holds the port. */
@@ -152,6 +153,8 @@ function answerUnreadable(error: Error & { code?: string }, socket: Duplex): voi
 }
 
 async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: ReadonlySet<Duplex>): Promise<void> {
+  // Callers that do not know of the drain yet are refused, and go elsewhere.
+  if (app.isDraining) await delay(lastRefusalsMs);
   // What has come by now is read first: on a connection that seems to be idle there may be a request, and its caller would not know what became of it.
   await new Promise((resolve) => setImmediate(resolve));
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));

@@ -43,8 +43,6 @@ function describeAgent(agent: WatchedAgent, labels: ReadonlyMap<string, string |
     names: [...names],
     kind: principal.kind,
     grant_id: grantId ?? null,
-    // Of one that was revoked or has expired no more than its id is known.
-    grant_is_live: grantId === undefined ? null : labels.has(grantId),
     label: (grantId === undefined ? undefined : labels.get(grantId)) ?? null,
     door,
     era: era ?? null,

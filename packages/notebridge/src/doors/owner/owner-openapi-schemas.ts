@@ -231,7 +231,6 @@ export const ownerSchemas: JsonObject = {
         names: list(text),
         kind: oneOf('owner', 'grant', 'anonymous'),
         grant_id: orNull(text),
-        grant_is_live: orNull(truth),
         label: orNull(text),
         door: text,
         era: orNull(oneOf('legacy', 'modern')),
