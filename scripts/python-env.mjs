@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cache } from './made-once.mjs';
 import { firstPython, programFromWheel } from './program-from-wheel.mjs';
-import { environments } from './python-environments.mjs';
+import { environments, leftOut } from './python-environments.mjs';
 
 const lockFile = fileURLToPath(new URL('python-requirements.lock', import.meta.url));
 const timeoutMs = 10 * 60_000;
@@ -123,8 +123,9 @@ async function writeLock() {
   const how = ['--universal', '--python-version', oldestPython, '--no-header', '--no-annotate', '--no-emit-index-url', '--quiet'];
   const sections = [];
   for (const [name, { packages }] of Object.entries(environments)) {
-    const locked = await runPython(program, ['pip', 'compile', ...how, '-'], { input: packages.join('\n') });
-    sections.push(`[${name}]\n${locked.trim()}\n`);
+    const found = await runPython(program, ['pip', 'compile', ...how, '-'], { input: packages.join('\n') });
+    const locked = found.split('\n').filter((line) => !leftOut.some((each) => line.startsWith(`${each}==`)));
+    sections.push(`[${name}]\n${locked.join('\n').trim()}\n`);
   }
   writeFileSync(lockFile, sections.join('\n'));
 }

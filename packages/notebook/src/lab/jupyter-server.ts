@@ -1,3 +1,4 @@
+import { errnoOf } from '@notebridge/kit/errno';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import WebSocket from 'ws';
@@ -34,6 +35,8 @@ const answerTimeoutMs = 60_000;
 const handshakeTimeoutMs = 20_000;
 /** A notebook of the most that may be opened, with each character outside ASCII escaped. More in one answer or message is refused. */
 const maxAnswerBytes = 256 * 1024 * 1024;
+/** As Node's `fetch` says that a connection was cut. */
+const cutCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 /** Pongs that a server does not take are not sent. */
 const maxUnsentBytes = 65_536;
 
@@ -71,7 +74,7 @@ export class JupyterServer {
 
   /** The same, for what need not be JSON. */
   read(path: string, request: ServerRequest = {}): Promise<{ status: number; text: string }> {
-    return this.#withToken(() => this.#read(path, request));
+    return this.#withToken(() => this.#readAgain(path, request));
   }
 
   /** Opens a WebSocket; resolves when it is open, and paused until its reader is ready. Rejects as `request` does. */
@@ -95,6 +98,20 @@ export class JupyterServer {
       if (token === undefined || token === this.#token) throw error;
       this.#token = token;
       return work();
+    }
+  }
+
+  /**
+   * What changes nothing is asked once more where the connection was cut: a server, or a proxy before it, closes one that was kept for later,
+   * and that may be just as a request leaves on it.
+   */
+  async #readAgain(path: string, request: ServerRequest): Promise<{ status: number; text: string }> {
+    try {
+      return await this.#read(path, request);
+    } catch (error) {
+      const code = error instanceof NotebookError && error.cause instanceof Error ? errnoOf(error.cause.cause) : undefined;
+      if ((request.method ?? 'GET') !== 'GET' || !cutCodes.has(code ?? '')) throw error;
+      return this.#read(path, request);
     }
   }
 

@@ -57,3 +57,22 @@ it.each(['before it is asked', 'while it is asked'])(
     for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ isError: true });
   },
 );
+
+it('a request that a closing connection cut off is made again, if it changes nothing', async () => {
+  const heard: string[] = [];
+  const server = createServer(({ method, socket }, response) => {
+    heard.push(String(method));
+    // As a proxy does that closes a connection just then.
+    if (heard.length === 1 || method === 'POST') socket.destroy();
+    else response.end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const jupyter = new JupyterServer({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, token: '' });
+  await jupyter.request('api/sessions');
+  expect(heard).toEqual(['GET', 'GET']);
+  await expect(jupyter.request('api/sessions', { method: 'POST', body: {} })).rejects.toMatchObject({ code: 'server_unreachable' });
+  expect(heard.slice(2)).toEqual(['POST']);
+  server.closeAllConnections();
+});
