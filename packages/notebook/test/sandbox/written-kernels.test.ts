@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
 import { KernelFinder } from '../../src/kernels/kernel-finder.js';
 import { beginningIn } from '../../src/kernels/kernel-terms.js';
 import { recordWritten } from '../../src/sandbox/written-folders.js';
@@ -73,10 +74,11 @@ describe('a kernelspec outside', () => {
     ['a shell with options', { argv: ['sh', '-e', '-x', 'P/start.inc', '{connection_file}'] }],
     ['LD_PRELOAD', { argv: [python, ...launch], env: { LD_PRELOAD: 'P/x.so' } }],
   ];
-  test.each(starts)('that runs code there by %s counts as one of there', async (_, words) => {
-    link(join(outside, 'ipd/profile_default/startup/00.py'), join(given, 'k.py'));
-    expect(await writtenOfSpec(words)).toBe(given);
-  });
+  for (const { cells, tags } of coreAndDeep(starts, (_, index) => index % 2 === 0))
+    test.each(cells)('that runs code there by %s counts as one of there', { tags }, async (_, words) => {
+      link(join(outside, 'ipd/profile_default/startup/00.py'), join(given, 'k.py'));
+      expect(await writtenOfSpec(words)).toBe(given);
+    });
 
   test('whose program is a script that a Python there runs does, too', async () => {
     put(join(outside, 'kern'), filled('#!P/k/bin/python\n'), 0o755);
@@ -126,9 +128,10 @@ describe('an environment outside', () => {
     const offered = finder().inFolder();
     return [asked?.written, ...offered.map(({ written }) => written)];
   };
-  test.each(edited)('with a project of there by %s counts as one of there', async (_, files) => {
-    expect(await writtenOf(files)).toEqual([given, given]);
-  });
+  for (const { cells, tags } of coreAndDeep(edited, (_, index) => index % 2 === 0))
+    test.each(cells)('with a project of there by %s counts as one of there', { tags }, async (_, files) => {
+      expect(await writtenOf(files)).toEqual([given, given]);
+    });
 
   test('with a package that is a link to there does, too', async () => {
     mkdirSync(join(outside, packages), { recursive: true });

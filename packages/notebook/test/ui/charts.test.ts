@@ -159,7 +159,7 @@ describe('charts', () => {
     await expect.poll(() => count('.scattergeo path.point')).toBe(1);
   });
 
-  it('come as pictures to an agent: from a window, or from one that nobody sees', { ...slow, tags: ['P-666'] }, async () => {
+  it('come as pictures to an agent: from a window, or from one that nobody sees', { ...slow, tags: ['deep', 'P-666'] }, async () => {
     const seen = await stage.realHost({ file: undefined, scenes });
     await stage.window(seen);
     expect(await pictureOf(seen, 'altair6')).toMatchObject({ width: expect.any(Number), isWhole: true });

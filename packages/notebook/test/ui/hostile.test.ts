@@ -112,7 +112,7 @@ describe('hostile content', () => {
     expect(faults.filter((fault) => !/violates the following Content Security Policy|ERR_INVALID_URL/.test(fault))).toEqual([]);
   });
 
-  it('keeps what styles of outputs may do: colours of a table', drivesBrowser, async () => {
+  it('keeps what styles of outputs may do: colours of a table', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const html =
       '<style>#T_1 td { color: rgb(1, 2, 3) }</style><table id="T_1"><tr><td style="background-color: rgb(4, 5, 6)">1</td></tr></table>';
     const host = await stage.host({ cells: [{ source: '', outputs: [rich({ 'text/html': html })] }] });

@@ -38,7 +38,10 @@ describe('which agent holds the notebook, in the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('asks the person, says the answer to the host, and asks no more when it is settled elsewhere', drivesBrowser, async ({ skip }) => {
+  it('asks the person, says the answer to the host, and asks no more when it is settled elsewhere', {
+    ...drivesBrowser,
+    tags: ['deep'],
+  }, async ({ skip }) => {
     skip(!findChromium(), noBrowser);
     const host = await stage.host({ cells: [], agents: [claude, codex], lease: asked });
     const { page, faults } = await stage.window(host);
@@ -56,7 +59,9 @@ describe('which agent holds the notebook, in the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('keeps apart two agents of one name, and what an agent says from what the window says', drivesBrowser, async ({ skip }) => {
+  it('keeps apart two agents of one name, and what an agent says from what the window says', { ...drivesBrowser, tags: ['deep'] }, async ({
+    skip,
+  }) => {
     skip(!findChromium(), noBrowser);
     const second = { id: 'c.1', name: 'Claude Code' };
     const reason = `<img src=x onerror=alert(1)> ok” Notebridge: \u202Epress “Hand it over” ${'x'.repeat(500)}`;

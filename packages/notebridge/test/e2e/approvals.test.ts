@@ -240,7 +240,7 @@ describe('code that calls over HTTP', () => {
     expect(calls()).toEqual([['add', {}]]);
   });
 
-  it('leaves nothing behind when it hangs up, and is refused when the hub ends', { tags: ['P-423'] }, async () => {
+  it('leaves nothing behind when it hangs up, and is refused when the hub ends', { tags: ['deep', 'P-423'] }, async () => {
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     const hangsUp = new AbortController();
     const path = '/api/v1/mcp/proxy/shop/tools/add';
@@ -259,7 +259,7 @@ describe('code that calls over HTTP', () => {
     expect(auditOf(hub).map(({ outcome }) => outcome)).toEqual(['not_approved', 'not_approved']);
   });
 
-  it('is asked about as the config says now', { tags: ['P-420'] }, async () => {
+  it('is asked about as the config says now', { tags: ['deep', 'P-420'] }, async () => {
     await using hub = await ServedHub.start({ servers: shop(), args: ['--notebook', 'none'] });
     const token = await issue(hub, '--read-only');
     expect((await hub.call('shop', 'plain', {}, hub.ownerToken)).answer).toMatchObject({ success: true });

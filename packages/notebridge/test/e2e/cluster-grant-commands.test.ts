@@ -38,7 +38,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
   const statusAt = async (hub: ServedHub, token: string): Promise<number> =>
     (await fetch(`${hub.url}/api/v1/mcp/proxy/servers`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it('are issued, listed and revoked by the command at either, and are in no file', { tags: ['P-551'] }, async () => {
+  it('are issued, listed and revoked by the command at either, and are in no file', { tags: ['deep', 'P-551'] }, async () => {
     const issued = await grant(one, '--json', '--allow', 'shop:*', '--calls', '10', '--label', 'me', '--ttl', '2h');
     expect(issued.stderr).toBe('');
     const { token, ...terms } = JSON.parse(issued.stdout) as JsonObject & { token: string; id: string };

@@ -193,7 +193,7 @@ describe('a run of execute_code over HTTP', () => {
   });
 
   it('has no more rights than its caller: what it may not call it neither finds nor imports nor reaches', {
-    tags: ['P-394'],
+    tags: ['deep', 'P-394'],
     timeout: slow,
   }, async () => {
     const { token } = await hub.grant('--door', 'agent', '--allow', 'code-mode:*', '--allow', 'calls:echo');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { ownPort } from '../support/own-port.js';
 import { Program, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
@@ -42,7 +43,7 @@ describe('what is asked on the command line', () => {
       expect(text).toMatch(new RegExp(`env: NOTEBRIDGE_${name.replaceAll('-', '_').toUpperCase()}\\)`));
   });
 
-  it.each([
+  const refused: [string[], RegExp][] = [
     [['--nope'], /unknown option '--nope'/],
     [['nope'], /no command "nope"/],
     [['my work.ipynb', '--kernel', 'auto'], /To open it in a window: .*notebridge\.js notebook 'my work\.ipynb' --kernel auto$/],
@@ -57,14 +58,16 @@ describe('what is asked on the command line', () => {
     [['--log-level', 'loud'], /--log-level.*'loud'.*debug, info, warn, error/],
     [['--notebook', 'https://colab.research.google.com.evil.example/'], /--notebook.*cannot be used.*"colab"/],
     [['--notebook', 'somewhere'], /--notebook "somewhere" cannot be used/],
-  ])('%j is refused in one clear line, with exit code 2', { tags: ['P-005'] }, async (args, message) => {
-    const { ending, stdout, stderr } = await runProgram(args);
-    expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
-    const [first = '', ...others] = stderr.trim().split('\n');
-    expect(first).toMatch(/^notebridge: /);
-    expect(first).toMatch(message);
-    for (const line of others) expect(line).toMatch(/^Run "node .*notebridge\.js( stdio)? --help"/);
-  });
+  ];
+  for (const { cells, tags } of coreAndDeep(refused, (_, index) => index % 3 === 0))
+    it.each(cells)('%j is refused in one clear line, with exit code 2', { tags: [...tags, 'P-005'] }, async (args, message) => {
+      const { ending, stdout, stderr } = await runProgram(args);
+      expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
+      const [first = '', ...others] = stderr.trim().split('\n');
+      expect(first).toMatch(/^notebridge: /);
+      expect(first).toMatch(message);
+      for (const line of others) expect(line).toMatch(/^Run "node .*notebridge\.js( stdio)? --help"/);
+    });
 
   it.each([
     [['notebook', '--kernal', 'auto'], /^Run "node .* notebook --help" to see what there is\.$/],
@@ -141,7 +144,7 @@ describe('--config', () => {
     return file;
   };
 
-  it.each([
+  const files: [string, string | undefined, RegExp][] = [
     ['is not there', undefined, /does not exist/],
     ['is not JSON', '{"mcpServers": {,}}', /config-1\.json:1:\d+: /],
     [
@@ -161,14 +164,16 @@ describe('--config', () => {
       '{"notebridge": {"middleware": ["./nowhere.mjs"]}}',
       /Middleware ".*nowhere\.mjs" does not exist/,
     ],
-  ])('a file that %s ends the program with 2 and one line', { tags: ['P-023'] }, async (_name, text, message) => {
-    const file = text === undefined ? join(folder, 'absent.json') : write('config-1.json', text);
-    const { ending, stdout, stderr } = await runProgram(['--config', file]);
-    expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect(stderr).toMatch(/^notebridge: /);
-    expect(stderr).toMatch(message);
-  });
+  ];
+  for (const { cells, tags } of coreAndDeep(files, (_, index) => index % 3 === 0))
+    it.each(cells)('a file that %s ends the program with 2 and one line', { tags: [...tags, 'P-023'] }, async (_name, text, message) => {
+      const file = text === undefined ? join(folder, 'absent.json') : write('config-1.json', text);
+      const { ending, stdout, stderr } = await runProgram(['--config', file]);
+      expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect(stderr).toMatch(/^notebridge: /);
+      expect(stderr).toMatch(message);
+    });
 
   it('is not read from the working directory unasked', { tags: ['P-020'] }, async () => {
     const home = join(folder, 'a-clone');

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { type Ending, programFile } from '../support/program.js';
 
 const run = promisify(execFile);
@@ -135,20 +136,22 @@ describe('notebridge demo', () => {
     expect(stdout).not.toContain(new URL(url).hash.slice(7));
   });
 
-  it.each([
+  const places: [string, RegExp][] = [
     ['taken.ipynb', /something is there already, and the demo overwrites nothing/],
     ['no-folder/new.ipynb', /a part of the path does not exist \(ENOENT\)\. Create the folder/],
     ['taken.ipynb/new.ipynb', /a part of the path is not a folder \(ENOTDIR\)/],
     ['notebook.txt', /Name a file that ends in \.ipynb/],
-  ])('--keep %s is refused in one line, with exit code 2, and nothing is touched', async (name, complaint) => {
-    writeFileSync(join(folder, 'taken.ipynb'), 'mine');
-    const { ending, stdout, stderr } = await play(['--keep', join(folder, name)]).ended;
-    expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
-    expect(stderr).toMatch(/^notebridge: Cannot keep the notebook as .*\n$/);
-    expect(stderr).toMatch(complaint);
-    expect(readFileSync(join(folder, 'taken.ipynb'), 'utf8')).toBe('mine');
-    expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
-  });
+  ];
+  for (const { cells, tags } of coreAndDeep(places, (_, index) => index === 0))
+    it.each(cells)('--keep %s is refused in one line, with exit code 2, and nothing is touched', { tags }, async (name, complaint) => {
+      writeFileSync(join(folder, 'taken.ipynb'), 'mine');
+      const { ending, stdout, stderr } = await play(['--keep', join(folder, name)]).ended;
+      expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
+      expect(stderr).toMatch(/^notebridge: Cannot keep the notebook as .*\n$/);
+      expect(stderr).toMatch(complaint);
+      expect(readFileSync(join(folder, 'taken.ipynb'), 'utf8')).toBe('mine');
+      expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
+    });
 
   it('says which step failed, what was expected and what was found, with exit code 1', { tags: ['deep', 'P-008'] }, async () => {
     const demo = play([]);

@@ -83,18 +83,15 @@ describe('the one agent of "notebridge stdio"', () => {
       },
     );
 
-  it.each(['legacy', 'modern'] as const)(
-    'of the %s era is asked, in calls at once too, and code is not',
-    { tags: ['P-673'] },
-    async (era) => {
+  for (const { cells, tags } of coreAndDeep(['legacy', 'modern'] as const, (era) => era === 'modern'))
+    it.each(cells)('of the %s era is asked, in calls at once too, and code is not', { tags: [...tags, 'P-673'] }, async (era) => {
       const agent = await openOnStdio({ asking }, { era });
       expect(await agent.call('asking__roots')).toBe('file:///ada');
       const calls = ['a', 'b', 'c'].map((question) => agent.call('asking__form', { question }));
       expect(await Promise.all(calls)).toEqual(['accept Ada', 'accept Ada', 'accept Ada']);
       expect(JSON.parse(await agent.call('asking__can'))).toMatchObject({ elicitation: { form: {} }, sampling: {} });
       await agent.close();
-    },
-  );
+    });
 });
 
 describe('a hub with agents of several kinds', () => {

@@ -185,7 +185,7 @@ describe('a hub with three servers of others', () => {
 });
 
 describe('a hub without tokens', () => {
-  it('serves the clients of the reference, which send none, and no web page', { tags: ['P-080'] }, async () => {
+  it('serves the clients of the reference, which send none, and no web page', { tags: ['deep', 'P-080'] }, async () => {
     await using hub = await ServedHub.start({ servers: { github: calls() }, args: ['--no-auth', '--notebook', 'none'] });
     expect(hub.log()).toContainEqual(expect.objectContaining({ level: 'warn', msg: expect.stringContaining('--no-auth') }));
     expect(await (await hub.request(`${proxy}/health`)).json()).toEqual({ status: 'ok' });
@@ -198,15 +198,17 @@ describe('a hub without tokens', () => {
       expect((await hub.request(`${proxy}/github/echo`, { body: { arguments: {} }, headers })).status).toBe(403);
   });
 
-  it.each([
+  const refused: [string[], RegExp][] = [
     [['--host', '0.0.0.0', '--no-auth'], /--no-auth cannot be combined with --host 0\.0\.0\.0/],
     [['--notebook', 'nowhere'], /--notebook "nowhere" cannot be used/],
     [['--port', '99999'], /--port.*whole number/],
-  ])('%j is refused in one line, with exit code 2', { tags: ['P-080'] }, async (args, message) => {
-    const { ending, stdout, stderr } = await runProgram(['serve', ...args]);
-    expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
-    expect(stderr.split('\n')[0]).toMatch(message);
-  });
+  ];
+  for (const { cells, tags } of coreAndDeep(refused, (_, index) => index === 0))
+    it.each(cells)('%j is refused in one line, with exit code 2', { tags: [...tags, 'P-080'] }, async (args, message) => {
+      const { ending, stdout, stderr } = await runProgram(['serve', ...args]);
+      expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
+      expect(stderr.split('\n')[0]).toMatch(message);
+    });
 
   it('a hub on an address of the network asks for tokens, and warns', { tags: ['P-114'] }, async () => {
     await using hub = await ServedHub.start({ args: ['--host', '0.0.0.0', '--notebook', 'none'] });

@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { assertStartsOutside } from '../../src/processes/start-outside.js';
 import { heedWritten } from '../../src/processes/written-rule.js';
 import { coreAndDeep } from '../support/core-and-deep.js';
-import { growthOfWork } from '../support/growth.js';
 import { fixtureConfig } from '../support/upstreams.js';
 
 let base: string;
@@ -324,32 +323,5 @@ describe('a server', () => {
   ])('gets folders and files there as data: %j', { tags: ['P-624'] }, (line) => {
     const env = { DB: 'P/data.db', OUT: 'P/two words/new.csv', ALLOWED: 'P', PATH: 'P/bin:/usr/bin' };
     expect(() => assertStartsOutside(startOf(line, { env }))).not.toThrow();
-  });
-});
-
-describe('a start that is large', { tags: ['P-704'] }, () => {
-  const many = (size: number, ...words: string[]) => Array.from({ length: size }, () => words).flat();
-  const starts: [string, (size: number) => { args: string[]; env?: Record<string, string> }][] = [
-    ['variables', (size) => ({ args: [], env: Object.fromEntries(many(size, '').map((_, at) => [`V${at}`, 'plain'])) })],
-    ['words that expand', (size) => ({ args: ['-c', `X=a; ${many(size, 'Y=b; ').join('')} echo ${many(size, '$X/').join('')}`] })],
-    ['programs behind one another', (size) => ({ args: many(size, 'env') })],
-    ['options before programs', (size) => ({ args: many(size, '-x', 'node') })],
-    ['texts that are commands', (size) => ({ args: many(size, '-c', 'echo "$@"') })],
-    ['modules', (size) => ({ args: many(size, '-m', 'a.b.c'), env: { PYTHONPATH: many(size, outside).join(':') } })],
-  ];
-  for (const { cells, tags } of coreAndDeep(starts, (_, index) => index % 3 === 2))
-    it.each(cells)('costs no more than it is longer: %s', { tags }, async (_, toStart) => {
-      const judge = (size: number) => assertStartsOutside({ command: 'bash', env: {}, cwd: outside, ...toStart(size) });
-      judge(100);
-      expect(await growthOfWork(judge, 4000)).toBeLessThan(8);
-    });
-
-  it('costs no more than it is longer: a script that starts itself again and again', async () => {
-    const judge = (size: number) => {
-      writeFileSync(join(outside, 'x'), 'sh ./x\n'.repeat(size));
-      assertStartsOutside({ command: 'sh', args: [join(outside, 'x')], env: {}, cwd: outside });
-    };
-    judge(10);
-    expect(await growthOfWork(judge, 1000)).toBeLessThan(8);
   });
 });

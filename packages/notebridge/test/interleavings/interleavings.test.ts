@@ -7,10 +7,10 @@ import { openLiveKind, openStoredKind } from './lab-kinds.js';
 
 /** With how many runs the core has. */
 const kinds = [
-  { name: 'the built-in notebook', open: openBuiltInKind, few: 200 },
-  { name: 'a shared JupyterLab', open: openLiveKind, few: 60 },
-  { name: 'a plain JupyterLab', open: openStoredKind, few: 60 },
-  { name: 'Colab', open: openColabKind, few: 200 },
+  { name: 'the built-in notebook', open: openBuiltInKind, few: 80 },
+  { name: 'a shared JupyterLab', open: openLiveKind, few: 30 },
+  { name: 'a plain JupyterLab', open: openStoredKind, few: 30 },
+  { name: 'Colab', open: openColabKind, few: 80 },
 ];
 
 /** A shared document keeps what was ever typed into it, and each edit costs more than the one before. */
@@ -34,7 +34,7 @@ describe.each(kinds)('$name', ({ open, few }) => {
     timeout: 120_000,
   }, async () => {
     const tally = await play(1, few);
-    for (const count of [tally.written, tally.refused, tally.removedKnowingly]) expect(count).toBeGreaterThan(20);
+    for (const count of [tally.written, tally.refused, tally.removedKnowingly]) expect(count).toBeGreaterThan(10);
   });
 
   it('the same in 10,000', { tags: ['deep', 'P-634'], timeout: 3_600_000 }, async () => {
