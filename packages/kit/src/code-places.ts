@@ -6,8 +6,9 @@ import { hasDataSuffix, isCodeFile, statOf } from './code-files.js';
 import { isWithin } from './find-written.js';
 import { findImportPlaces } from './import-places.js';
 import { findIpythonPlaces } from './ipython-places.js';
-import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, valuesOfOptions } from './program-words.js';
+import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, shellScriptsOf, valuesOfOptions } from './program-words.js';
 import { expandVariables, interpretersOf, isPlainShellText, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
+import { findBehindShim } from './shims.js';
 import { readSmallFile } from './small-file.js';
 import { foldersHiddenIn, foldersNamedBy } from './text-folders.js';
 
@@ -52,10 +53,10 @@ const mostSearched = 64;
 
 /** Each of these names code for some interpreter or linker, or a folder from which it takes code or settings. */
 const codeVariables =
-  /^(PYTHON.*|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PS4|ZDOTDIR|HOME|XDG_(CONFIG|CACHE|DATA)_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|GCONV_PATH|NODE_COMPILE_CACHE|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
+  /^(PYTHON.*|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PS4|ZDOTDIR|HOME|XDG_(CONFIG|CACHE|DATA)_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|PYENV_.*|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|GCONV_PATH|NODE_COMPILE_CACHE|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
 
 /** Some of these say which environment a shell is in, or belong to tools: no kernel takes code by them as it starts. */
-const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|UV_.*|PIP_.*|GIT_.*|CARGO_.*|MAKEFILES|MAKEFLAGS|(NPM|npm)_.*)$/;
+const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|PYENV_.*|UV_.*|PIP_.*|GIT_.*|CARGO_.*|MAKEFILES|MAKEFLAGS|(NPM|npm)_.*)$/;
 
 /**
  * The paths of what a start may run, as far as its words and variables name it: programs and the interpreters of scripts, modules, what options
@@ -65,7 +66,8 @@ const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|UV_.*|PIP_.*|GIT_.*|CARGO_.*|
 export function findCodePlaces({ argv, env, cwd, findProgram, given = [] }: CodeStart): string[] {
   const around = { ...surroundings(variablesIn(env), given, cwd), findProgram };
   const ofIpython = env.IPYTHONDIR ? findIpythonPlaces(env) : [];
-  const places = [...new Set([...placesOfCommand(argv, around), ...placesOfVariables(env, around), ...ofIpython])];
+  const named = [...placesOfCommand(argv, around), ...placesOfVariables(env, around), ...ofIpython];
+  const places = [...new Set(named.flatMap((path) => [path, ...findBehindShim(path, cwd, env.PYENV_VERSION)]))];
   const ofPython = { HOME: process.env.HOME, PYTHONUSERBASE: process.env.PYTHONUSERBASE, ...env };
   return [...places, ...places.filter(isPython).flatMap((python) => findImportPlaces(python, ofPython))];
 }
@@ -137,7 +139,7 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
     ...(words.some(isShell) ? words.filter((word) => /\s/.test(word) && !isPlainShellText(word)) : []).flatMap((text) =>
       foldersNamedBy(text, around.given),
     ),
-    ...(words.some(isShell) ? read.flatMap((script) => placesOfScripts(script, words, set)) : []),
+    ...shellScriptsOf(words).flatMap((script) => placesOfScripts(script, words, set)),
     ...programs.flatMap((program, index) => {
       const after = index === 0 ? [program, ...words.slice(1)] : [program];
       return interpretersOf(program).flatMap((command) => placesOfCommand([...command, ...after], set));

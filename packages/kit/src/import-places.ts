@@ -49,7 +49,7 @@ function findLibraries(python: string, env: NodeJS.ProcessEnv): { libraries: str
 
 function findNamedPlaces(folder: string): string[] {
   const entries = entriesOf(folder);
-  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
+  const links = linksIn(folder);
   const lines = entries.filter(({ name }) => name.endsWith('.pth')).flatMap(({ name }) => readLines(join(folder, name)));
   const imports = lines.filter((line) => /^import\s/.test(line));
   const modules = imports.flatMap((line) =>
@@ -59,14 +59,21 @@ function findNamedPlaces(folder: string): string[] {
   const code = [...imports, ...[...new Set([...modules, ...finders])].flatMap(readLines)];
   const quoted = code.flatMap((line) => [...line.matchAll(/"(\/[^"]*)"|'(\/[^']*)'/g)].map(([, one, other]) => one ?? other ?? ''));
   const plain = lines.filter((line) => line.trim() !== '' && !line.startsWith('#') && !imports.includes(line));
-  return [...links, ...plain.map((line) => (line.startsWith('/') ? line : `${folder}/${line}`)), ...quoted];
+  const added = plain.map((line) => (line.startsWith('/') ? line : `${folder}/${line}`));
+  return [...links, ...added.flatMap((place) => [place, ...linksIn(place)]), ...quoted];
+}
+
+function linksIn(folder: string): string[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isSymbolicLink())
+    .map(({ name }) => join(folder, name));
 }
 
 function readLines(path: string): string[] {
   const text = readSmallFile(path, maxBytes) ?? '';
   return text
     .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
+    .split(/\r\n|\r|\n/)
     .map((line) => line.trimEnd());
 }
 

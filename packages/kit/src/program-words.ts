@@ -3,9 +3,9 @@ import { basename, isAbsolute, sep } from 'node:path';
 
 /** Options, and words of a shell, whose value is code, a place that code is taken from, or settings that name some. */
 const codeOptions =
-  /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|ipython-dir|profile-dir|[A-Z]\w*\.(ipython_dir|location|(extra_)?config_files?|exec_files|file_to_run)|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath|X\w*|[mM]lib)|cd|pushd|source)$/;
+  /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|wd|workdir|working-directory|project-directory|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|ipython-dir|profile-dir|[A-Z]\w*\.(ipython_dir|location|(extra_)?config_files?|exec_files|file_to_run)|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath|X\w*|[mM]lib)|cd|pushd|source)$/;
 /** Code options whose value is the folder that later relative paths are taken from. */
-const folderOptions = /^(--(directory|cwd|chdir|app-dir)|-C|cd|pushd)$/;
+const folderOptions = /^(--(directory|cwd|chdir|app-dir|wd|workdir|working-directory|project-directory)|-C|cd|pushd)$/;
 /** Each runs what is named to it, as a script or a package. */
 const interpreters =
   /^(node|nodejs|deno|bun|bunx|tsx|ts-node|npx|npm|pnpm|pnpx|yarn|uvx?|pipx|python[\d.]*|pypy[\d.]*|ruby|perl|php|lua[\d.]*|Rscript|R|julia|sh|bash|zsh|fish|dash|ash|ksh|busybox|go|java|pwsh|wasmtime|conda|mamba|micromamba|pixi|poetry|pdm|hatch|rye|mise|direnv|nix|bazel|cargo|dotnet|gradle|gradlew|mvn|mvnw|gunicorn|uvicorn|hypercorn|flask|streamlit|fastmcp|osascript)$/;
@@ -25,7 +25,7 @@ const wrappers: Readonly<Record<string, number>> = {
 };
 /** Not started to serve data: whatever is named to them is what they do. */
 const tools =
-  /^(g?make|just|ninja|[gmn]?awk|sed|vim?|nvim|emacs|sqlite3|gdb|lldb|ssh|git|tclsh[\d.]*|wish|expect|openssl|caddy|proxychains4?)$/;
+  /^(find|g?make|just|ninja|[gmn]?awk|sed|vim?|nvim|emacs|sqlite3|gdb|lldb|ssh|git|tclsh[\d.]*|wish|expect|openssl|caddy|proxychains4?)$/;
 const loader = /^ld(-linux.*|-musl.*)?\.so(\.\d+)*$/;
 const shells = /^((ba|z|fi|da|a|k)?sh|busybox)$/;
 
@@ -38,6 +38,8 @@ const flags =
 const dataOptions = /^--(allow|deny)-/;
 /** Options that a module or the code itself follows: all words after that are its arguments. */
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
+/** Modules of Python that run what is named to them. */
+const runners = /^(cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest|timeit)$/;
 /** A text that is a command line, or code, follows. */
 const textOptions = /^(-[a-z]*c|-e|-p|-S|--(eval|print|command|call|exec|stdio|split-string))$/;
 
@@ -99,10 +101,18 @@ export function runsOf(words: readonly string[], programs: readonly number[] = [
       if (programKindOf(words[index] ?? '') !== undefined) waiting.push(index);
     }
   }
+  const runner = words.findIndex((word, at) => runners.test(word) && words[at - 1] === '-m');
+  if (runner !== -1) firstTool = Math.min(firstTool, runner);
   // A tool takes all that follows, which has what a later one takes.
   for (const word of words.slice(firstTool + 1))
-    for (const value of [word, ...(/^-[^=]*=(.+)$|^-\w(.+)$/s.exec(word)?.slice(1).filter(Boolean) ?? [])]) read.add(value);
+    for (const value of [word, ...word.split(/\s+/), ...(/^[^=]*=(.+)$|^-\w(.+)$/s.exec(word)?.slice(1).filter(Boolean) ?? [])])
+      read.add(value);
   return { started: [...started], read: [...read] };
+}
+
+/** What the shells in a command line may read as their script. */
+export function shellScriptsOf(words: readonly string[]): string[] {
+  return words.flatMap((word, at) => (isShell(word) ? headOf(words, at, 'interpreter').map((index) => words[index] ?? '') : []));
 }
 
 function valuesOf(words: readonly string[], options: RegExp): string[] {

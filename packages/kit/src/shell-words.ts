@@ -41,7 +41,7 @@ export function parseShellText(text: string, lookUp: VariableLookUp, parameterOf
 const plainParts = /'[^']*'|"(?:[^"$`\\]|\$HOME\b|\$\{HOME\})*"|\$HOME\b|\$\{HOME\}|\|\||~(?=[/\s;&]|$)/g;
 const computingParts = /['"$`\\*?[\]{}()<|#!~]/;
 const computingWords =
-  /^(if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|coproc|time|eval|alias|trap|set|shift|declare|typeset|local|readonly|export|read|unset|source|pushd|popd|command|builtin|test|shopt|enable|hash|getopts|mapfile|readarray|printf|let)$/;
+  /^(if|then|elif|else|fi|for|while|until|do|done|case|esac|select|function|coproc|time|eval|alias|trap|shift|declare|typeset|local|readonly|export|read|unset|pushd|popd|command|builtin|test|shopt|enable|hash|getopts|mapfile|readarray|printf|let)$/;
 const mostSteps = 4;
 
 /** It is a list of simple commands whose words stand there as they are: nothing is computed, and `parseShellText` has understood it all. */
@@ -51,10 +51,15 @@ export function isPlainShellText(text: string): boolean {
   const commands = lex(text).map((words) => words.filter((word) => !assignment.test(word)));
   const steps = commands.filter(([name]) => name === 'cd');
   return (
-    !commands.some(([name = '']) => computingWords.test(name)) &&
+    !commands.some(([name = '', ...rest]) => computingWords.test(name) || (name === 'set' && !rest.every(isShellFlag))) &&
     steps.length <= mostSteps &&
     steps.every(([, folder = '', ...more]) => folder !== '' && !folder.startsWith('-') && more.length === 0)
   );
+}
+
+/** As in `set -euo pipefail`: it says how the shell goes on, and sets no parameter. */
+function isShellFlag(word: string): boolean {
+  return /^[-+][a-zA-Z]+$|^(pipefail|posix)$/.test(word);
 }
 
 /** `$NAME` and `${NAME}`; what is not known stays. */

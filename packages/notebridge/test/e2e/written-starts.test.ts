@@ -178,6 +178,11 @@ describe('a server', () => {
     ['bash', '-co', 'pipefail', "exec B/giv''en/run.txt"],
     ['bash', '-c', '--', "exec B/giv''en/run.txt"],
     ['git', '-c', 'core.sshCommand=B/"given"/run.txt', 'fetch'],
+    ['git', '-c', 'include.path=P/notes.txt', 'fetch'],
+    ['find', 'P', '-name', 'x', '-exec', '{}', ';'],
+    ['sqlite3', ':memory:', '.read P/notes.txt'],
+    ['nsenter', '--wd=P', 'sh', 'notes.txt'],
+    ['python', '-m', 'cProfile', 'P/notes.txt'],
     ['env', 'PATH=O/bin:/usr/bin', 'tool'],
     ['sh', '-c', 'export PATH=O/bin:$PATH; tool'],
   ])('is not started by a detour: %s %s %s', { tags: ['P-625'] }, (...line) => {
@@ -227,10 +232,25 @@ describe('a server', () => {
 
   it('is started by an installed script that computes its paths from where it begins', { tags: ['P-624'] }, () => {
     putScript('shims/python', '#!/usr/bin/env bash\nFROM=$(cd "$PWD" && pwd)\nexec "${0%/*}/../real" "$@"\n');
+    putScript('server.py', "import os\nROOT = os.path.join(os.getcwd(), '..')\n");
     for (const cwd of ['O', 'B']) {
-      expect(() => assertStartsOutside(startOf(['O/shims/python', '-m', 'server'], { cwd }))).not.toThrow();
+      expect(() => assertStartsOutside(startOf(['O/shims/python', 'O/server.py'], { cwd }))).not.toThrow();
       expect(() => assertStartsOutside(startOf(['O/shims/python', 'P/b.py'], { cwd }))).toThrow(remedy);
     }
+  });
+
+  it('is not started by a shim of pyenv whose Python takes modules from there', { tags: ['P-625'] }, () => {
+    putScript('pyenv/shims/python', '#!/usr/bin/env bash\nexec "${0%/*}/../libexec/pyenv" exec "${0##*/}" "$@"\n');
+    putScript('pyenv/version', '3.11\n');
+    for (const version of ['3.11.9', '3.12.1']) putScript(`pyenv/versions/${version}/bin/python`, '');
+    putScript('pyenv/versions/3.11.9/lib/python3.11/site-packages/x.pth', 'P/src\n');
+    const start = (env: Record<string, string> = {}) => assertStartsOutside(startOf(['O/pyenv/shims/python', 'O/x.py'], { env, cwd: 'O' }));
+    expect(() => start()).toThrow(remedy);
+    expect(() => start({ PYENV_VERSION: '3.12.1' })).not.toThrow();
+    putScript('.python-version', '3.12.1\n');
+    expect(() => start()).not.toThrow();
+    putScript('.python-version', '../../../given/env\n');
+    expect(() => start()).toThrow(remedy);
   });
 
   it('is not started by a Python outside that takes modules from there', { tags: ['P-625'] }, () => {
@@ -320,6 +340,8 @@ describe('a server', () => {
     [['bash', '-c', 'exec "${NODE:-node}" O/server.mjs "$@"', 'x', 'P/data.db', 'P']],
     [['sh', '-c', 'if true; then cd O/given && exec ./server; fi']],
     [['setpriv', '--no-new-privs', 'server', 'P']],
+    [['bash', '-c', 'set -euo pipefail; cd "B/outside"; exec node server.mjs']],
+    [['bash', '-c', 'source .venv/bin/activate && python3 -m server']],
   ])('gets folders and files there as data: %j', { tags: ['P-624'] }, (line) => {
     const env = { DB: 'P/data.db', OUT: 'P/two words/new.csv', ALLOWED: 'P', PATH: 'P/bin:/usr/bin' };
     expect(() => assertStartsOutside(startOf(line, { env }))).not.toThrow();
