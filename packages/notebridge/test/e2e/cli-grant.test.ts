@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHome, Program, programFile, runProgram } from '../support/program.js';
+import { linesOf } from '../support/upstreams.js';
 
 let home: string;
 let env: Record<string, string>;
@@ -62,7 +63,9 @@ describe('grant, with no hub running', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('--keep renews the token in the file until it is stopped, and leaves neither file nor grant', { tags: ['P-133'] }, async () => {
+  it('--keep renews the token in the file until it is stopped, and leaves neither file nor grant, but lines in the audit', {
+    tags: ['P-133', 'P-735'],
+  }, async () => {
     const file = join(home, 'kept');
     const before = (await grant('list', '--json')).stdout;
     await using keeper = new Program({ args: ['grant', '--keep', '--file', file, '--ttl', '3s', '--allow', 'a:*'], env });
@@ -84,6 +87,9 @@ describe('grant, with no hub running', () => {
     expect(await keeper.ended).toBe(0);
     expect(existsSync(file)).toBe(false);
     expect((await grant('list', '--json')).stdout).toBe(before);
+    const audit = linesOf(join(env.XDG_STATE_HOME ?? join(home, '.local/state'), 'notebridge/audit.jsonl'));
+    const events = audit.map((line) => JSON.parse(line) as JsonObject).filter(({ grant_id: id }) => id === live[0]?.id);
+    expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['grant_issued', 'grant_renewed', 'grant_revoked']));
   });
 
   it('a file that cannot be written leaves no grant behind', async () => {

@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
-import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
-import { stateDir } from '../../processes/state-dir.js';
+import type { IssuedGrant } from '../../grants/grant-store.js';
 import { askHub } from '../client/hub-request.js';
 import { chooseHub } from '../hub/choose-hub.js';
+import { withGrantStore } from './own-grants.js';
 
 /** Where the owner issues and revokes grants: the user's file, or a cluster, by the hub that runs here. */
 export interface GrantDesk {
@@ -26,22 +26,14 @@ const askMs = 15_000;
 export async function withGrantDesk<Result>(work: (desk: GrantDesk) => Promise<Result>): Promise<Result> {
   const desk = await findClusterDesk();
   if (desk !== undefined) return work(desk);
-  const store = await GrantStore.open({ dir: stateDir() });
-  let recorded = Promise.resolve();
-  store.onChange((change) => {
-    recorded = recorded.then(async () => (await import('./record-grant.js')).recordGrant(change));
-  });
-  try {
-    return await work({
+  return withGrantStore((store) =>
+    work({
       issue: (terms) => store.issue(terms),
       renew: (id, ttlMs) => store.renew(id, ttlMs),
       list: async () => store.list(),
       revoke: (id) => store.revoke(id),
-    });
-  } finally {
-    await store.close();
-    await recorded;
-  }
+    }),
+  );
 }
 
 /** Undefined: the grants of this user are in its file. */

@@ -1,11 +1,11 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../../core/errors.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
-import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
+import type { IssuedGrant } from '../../grants/grant-store.js';
 import { RotatingToken, type RotatingTokenOptions } from '../../grants/rotating-token.js';
-import { stateDir } from '../../processes/state-dir.js';
 import { untilSignal } from '../process-life.js';
 import { findClusterDesk, type GrantDesk } from './grant-desk.js';
+import { withGrantStore } from './own-grants.js';
 
 export interface KeepOptions {
   terms: GrantTerms;
@@ -64,12 +64,7 @@ async function withKeptStore(work: (store: RotatingTokenOptions['store']) => Pro
       revoke: async (id) => (await desk()).revoke(id),
     });
   }
-  const store = await GrantStore.open({ dir: stateDir() });
-  try {
-    await work(store);
-  } finally {
-    await store.close();
-  }
+  await withGrantStore(work);
 }
 
 const say = (message: string): void => void process.stderr.write(`notebridge: ${message}\n`);
