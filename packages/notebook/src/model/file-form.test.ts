@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { roundsOf } from '../../../notebridge/test/support/core-and-deep.js';
 import { anyForm, type WrittenForm, writeInForm } from '../../test/support/file-forms.js';
 import { anyDiskNotebook, anyOutput, anyText } from '../../test/support/notebooks.js';
 import type { Output } from '../kernel/kernel.js';
@@ -77,7 +78,7 @@ describe('any notebook in any form', () => {
           expectSameContent(readNotebook(printed, { known: [] }), document, form);
         }
       }),
-      { seed: 20261128, numRuns: 150 },
+      { seed: 20261128, numRuns: roundsOf(150) },
     );
   });
 
@@ -101,7 +102,7 @@ describe('any notebook in any form', () => {
         }
         expect(files).toEqual([]);
       }),
-      { seed: 20261129, numRuns: 100 },
+      { seed: 20261129, numRuns: roundsOf(100) },
     );
   });
 });

@@ -3,6 +3,7 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what is tested.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
 import { toPlainText } from './terminal-text.js';
 
 describe('toPlainText', () => {
@@ -47,7 +48,7 @@ describe('toPlainText', () => {
   });
 
   // Anything quadratic would take hours: these end, or the test times out.
-  it.each([
+  const long: [string, string][] = [
     ['a million carriage returns on a long line', `${'x'.repeat(5_000_000)}${'\ry'.repeat(1_000_000)}`],
     ['backspaces on a long line', `${'x'.repeat(5_000_000)}${'y\b\b'.repeat(500_000)}`],
     ['commands without an end', '\x1b]0'.repeat(3_000_000)],
@@ -57,7 +58,9 @@ describe('toPlainText', () => {
     ['texts that get shorter', Array.from({ length: 3000 }, (_, index) => `${'x'.repeat(3000 - index)}\r`).join('')],
     ['a million lines', 'line\r\n'.repeat(1_000_000)],
     ['50 MB of colours', '\x1b[31mx\x1b[0m'.repeat(5_000_000)],
-  ])('takes little time: %s', (_, text) => {
-    expect(toPlainText(text).length).toBeLessThanOrEqual(text.length);
-  });
+  ];
+  for (const { cells, tags } of coreAndDeep(long, (_, index) => index % 3 === 0))
+    it.each(cells)('takes little time: %s', { tags }, (_, text) => {
+      expect(toPlainText(text).length).toBeLessThanOrEqual(text.length);
+    });
 });

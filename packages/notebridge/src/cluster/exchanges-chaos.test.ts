@@ -1,5 +1,6 @@
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
+import { roundsOf } from '../../test/support/core-and-deep.js';
 import { createKnownHubs, createLossyBus, createVirtualTime, type VirtualTime } from '../../test/support/hubs-in-memory.js';
 import { Exchanges } from './exchanges.js';
 import type { ExchangeEnd, ExchangeListener, HubExchange } from './hub-exchange.js';
@@ -80,7 +81,7 @@ function createChaos(time: VirtualTime) {
 
 describe('Exchanges in chaos', () => {
   it('start each call at most once, give each its own answer whole, and end them all', async () => {
-    for (let seed = 1; seed <= 10; seed++) {
+    for (let seed = 1; seed <= roundsOf(10); seed++) {
       const time = createVirtualTime(seed);
       const { bus, hubs, made, startedAt, call, harm } = createChaos(time);
       bus.isRecording = true;

@@ -1,6 +1,7 @@
 // @module-tag P-597
 
 import { describe, expect, it } from 'vitest';
+import { roundsOf } from '../support/core-and-deep.js';
 import { BudgetPlay, type PlantedInBudgets } from './budgets.js';
 import type { Fault } from './fault-schedule.js';
 import { addCounts, describeFailure, runSchedule, runSeed, shrink } from './simulate.js';
@@ -8,7 +9,7 @@ import type { SimulatedCluster } from './simulated-cluster.js';
 import { calm } from './weather.js';
 
 const play = (cluster: SimulatedCluster): BudgetPlay => new BudgetPlay(cluster);
-const seeds = 40;
+const seeds = roundsOf(40);
 
 describe('budgets and revocation, simulated', { timeout: 600_000 }, () => {
   it('hold over hubs that are killed, paused and cut off, and a store that loses answers', { tags: ['P-548'] }, async () => {
@@ -18,8 +19,8 @@ describe('budgets and revocation, simulated', { timeout: 600_000 }, () => {
       if (outcome.problems.length > 0) expect.fail(describeFailure(await shrink(play, outcome), 'budgets'));
       addCounts(counts, outcome.counts);
     }
-    expect(counts.get('calls made')).toBeGreaterThan(1000);
-    expect(counts.get('grants revoked')).toBeGreaterThan(3);
+    expect(counts.get('calls made')).toBeGreaterThan(25 * seeds);
+    expect(counts.get('grants revoked')).toBeGreaterThan(0);
   });
 
   it.each([90084414])('hold in a schedule that failed once (seed %i)', async (seed) => {
