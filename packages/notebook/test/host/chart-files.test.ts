@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-668
 
 import { writeFile } from 'node:fs/promises';

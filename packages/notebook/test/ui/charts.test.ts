@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Frame, Page } from 'playwright-core';

@@ -28,7 +28,7 @@ const kinds = Object.entries(hostileKinds());
 const isTenth = (_: Hostile, index: number) => index % 10 === 0;
 const sample = content.filter((each, index) => isTenth(each, index) || changedWhenLive.includes(each.name));
 const portions = [
-  { way: fromFile, what: 'a spread sample of it', vectors: content.filter((_, index) => index % 40 === 0), tags: ['P-108', 'P-195'] },
+  { way: fromFile, what: 'a spread sample of it', vectors: content.filter((_, index) => index % 80 === 0), tags: ['P-108', 'P-195'] },
   ...kinds.map(([what, all]) => ({
     way: fromFile,
     what,

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-680
 
 import { once } from 'node:events';

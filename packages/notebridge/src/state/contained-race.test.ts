@@ -4,11 +4,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { roundsOf } from '../../test/support/core-and-deep.js';
 import { furnishForSwaps, Swapper, swaps, whyNoSwapper } from '../../test/support/swapper.js';
 import { ContainedFolder } from './contained-folder.js';
 
 /** Reads altogether. NOTEBRIDGE_RACE_READS=200000 takes some minutes. */
-const reads = Number(process.env.NOTEBRIDGE_RACE_READS ?? 8000);
+const reads = Number(process.env.NOTEBRIDGE_RACE_READS ?? roundsOf(8000));
 const scenes = Object.entries(swaps);
 const turns = Math.ceil(reads / scenes.length);
 const why = whyNoSwapper();

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-326
 
 import { spawn } from 'node:child_process';

@@ -92,7 +92,7 @@ describe('grant, with no hub running', () => {
     expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['grant_issued', 'grant_renewed', 'grant_revoked']));
   });
 
-  it('a file that cannot be written leaves no grant behind', async () => {
+  it('a file that cannot be written leaves no grant behind', { tags: ['deep'] }, async () => {
     const before = (await grant('list', '--json')).stdout;
     const { ending, stderr } = await grant('--file', join(home, 'no', 'such', 'folder'));
     expect(ending).toBe(1);
@@ -100,7 +100,7 @@ describe('grant, with no hub running', () => {
     expect((await grant('list', '--json')).stdout).toBe(before);
   });
 
-  it('revoke ends it, and says so of an id that is none', async () => {
+  it('revoke ends it, and says so of an id that is none', { tags: ['deep'] }, async () => {
     const { id } = JSON.parse((await grant('--json')).stdout) as { id: string };
     expect(await grant('revoke', id)).toEqual({ ending: 0, stdout: `Revoked ${id}.\n`, stderr: '' });
     const again = await grant('revoke', id);

@@ -238,12 +238,12 @@ describe('a saved skill of one agent', () => {
     await hub.run('skills', 'delete', 'total');
   });
 
-  it('takes no name of a skill of the config', { tags: ['P-434'], timeout: slow }, async () => {
+  it('takes no name of a skill of the config', { tags: ['deep', 'P-434'], timeout: slow }, async () => {
     expect(textOf(await mine.execute({ code: saving({ ...untested, name: 'kept' }) }))).toContain('in a folder of the config');
     expect(await listed()).toEqual([]);
   });
 
-  it('is private on disk, and not run once its files were changed', { tags: ['P-435'], timeout: slow }, async () => {
+  it('is private on disk, and not run once its files were changed', { tags: ['deep', 'P-435'], timeout: slow }, async () => {
     await mine.execute({ code: saving(untested) });
     const all = filesBelow(skills);
     expect(all.filter((path) => path.endsWith('.py'))).toHaveLength(1);

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-731
 
 import { execFile } from 'node:child_process';

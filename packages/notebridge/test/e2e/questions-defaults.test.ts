@@ -165,7 +165,7 @@ describe('a hub with agents of several kinds', () => {
 });
 
 describe('a server over HTTP whose first call asks on no stream of a call', () => {
-  it('asks the agent for whose session it is', { tags: ['P-691'] }, async () => {
+  it('asks the agent for whose session it is', { tags: ['deep', 'P-691'] }, async () => {
     const upstream = await HttpUpstream.serve('sessions', createAskingServer);
     const hub = await ServedHub.start({ servers: { it: { url: upstream.url } }, args: ['--notebook', 'none'] });
     for (const name of ['ada', 'bob', 'cleo']) {
@@ -179,7 +179,7 @@ describe('a server over HTTP whose first call asks on no stream of a call', () =
 });
 
 describe('what servers say of their use', () => {
-  it('reaches agents under the name of the server, and a grant only if it may use all of it', { tags: ['P-676'] }, async () => {
+  it('reaches agents under the name of the server, and a grant only if it may use all of it', { tags: ['deep', 'P-676'] }, async () => {
     const hub = await ServedHub.start({ servers: { everything }, args: ['--notebook', 'none'] });
     const instructionsFor = async (token: string): Promise<string> => {
       const body = {

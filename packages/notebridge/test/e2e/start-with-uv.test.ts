@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-268
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';

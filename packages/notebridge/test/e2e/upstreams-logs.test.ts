@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-353
 
 import type { JsonObject } from '@notebridge/kit/json';

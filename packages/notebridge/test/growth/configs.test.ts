@@ -1,3 +1,5 @@
+// @module-tag deep
+
 // @runs process
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 // @runs process
 import { loadChecked, loadEmitter, loadStubs } from '@notebridge/bindings';
 import { parseJson } from '@notebridge/kit/exact-json';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 // @runs process
 import { PassThrough } from 'node:stream';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
