@@ -51,7 +51,7 @@ describe('the end of a kernel of Jupyter', { timeout: 3 * startMs }, () => {
     await until(() => third.every(isGone), startMs);
   });
 
-  test('is said by a cell that calls exit(); breakpoint() asks, and ends where nobody answers', { tags: ['P-660'] }, async () => {
+  test('is said by a cell that calls exit(); breakpoint() asks, and ends where nobody answers', { tags: ['deep', 'P-660'] }, async () => {
     const harness = await openJupyterHarness();
     const asked: string[] = [];
     const printed: string[] = [];

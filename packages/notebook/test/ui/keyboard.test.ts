@@ -123,7 +123,7 @@ describe('the keyboard', () => {
       .toBe(true);
   });
 
-  it('interrupts with I I, restarts with 0 0 only when confirmed, saves, and helps', drivesBrowser, async () => {
+  it('interrupts with I I, restarts with 0 0 only when confirmed, saves, and helps', { ...drivesBrowser, tags: ['deep'] }, async () => {
     const { page, press, host, faults } = await open('wait');
     await press('Control+Enter');
     await page.locator('.cell.running').waitFor();

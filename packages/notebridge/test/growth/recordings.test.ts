@@ -1,3 +1,5 @@
+// @module-tag deep
+
 // @runs process
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
