@@ -4,6 +4,7 @@ import { requirements } from './scripts/tests/requirements.mjs';
 import { chosenFiles, filterOfTests } from './scripts/tests/sets.mjs';
 
 const files = chosenFiles();
+const sharedChromium = 'scripts/tests/shared-chromium.mjs';
 const leakCheck = 'scripts/tests/leftovers/setup.mjs';
 
 /** Tests that share a kind of environment. `include` names the files of the set that is asked for: `scripts/tests/sets.mjs`. */
@@ -17,19 +18,17 @@ export default defineConfig({
     projects: [
       // They open no program of their own, so they need none: one thread runs many files, and a module is loaded once for all.
       project('unit', { pool: 'threads', isolate: false }),
-      ...(['process', 'outside', 'browser'] as const).map((name) =>
-        project(name, {
-          // A process for each file; in the core, where starting them was an eighth of the work, each process runs many. A file that leaves
-          // a child, a socket or a timer behind fails by itself.
-          pool: 'forks',
-          isolate: process.env.NOTEBRIDGE_TESTS !== 'core',
-          ...(name === 'browser' ? { globalSetup: ['scripts/tests/shared-chromium.mjs'] } : {}),
-        }),
-      ),
+      project('process', {
+        // A process for each file; in the core, where starting them was an eighth of the work, each process runs many. A file that leaves
+        // a child, a socket or a timer behind fails by itself.
+        pool: 'forks',
+        isolate: process.env.NOTEBRIDGE_TESTS !== 'core',
+        globalSetup: files.some(({ kind, needs }) => kind === 'process' && needs.includes('chromium')) ? [sharedChromium] : [],
+      }),
       // When all others have ended, one file after the other.
       project('alone', {
         ...{ pool: 'forks', maxWorkers: 1, sequence: { groupOrder: 1 } },
-        globalSetup: ['scripts/tests/shared-chromium.mjs'],
+        globalSetup: [sharedChromium],
       }),
     ],
     // Tests wait for browsers, kernels and time-outs about as long as they compute; in the core, a little longer.

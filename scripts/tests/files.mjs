@@ -16,20 +16,17 @@ const needs = {
 /** A file that starts programs; `// @runs process` in a file says so where its imports do not. */
 const startsPrograms =
   /node:child_process|node:cluster|cross-spawn|process\.execPath|process\.sete?uid|from 'esbuild'|\/dist\/|^\/\/ @runs process$/m;
-/** A file that draws, or asks Python, is of the kind that shares what is started once for the whole run. */
 const kinds = [
   // `// @runs alone` in a file: a program of others in it gives an answer so little time that a busy machine is too slow.
   ['alone', ({ own }) => /^\/\/ @runs alone$/m.test(own)],
-  ['browser', ({ needs }) => needs.includes('chromium')],
-  ['outside', ({ needs }) => needs.length > 0],
-  ['process', ({ text }) => startsPrograms.test(text)],
+  ['process', ({ needs, text }) => needs.length > 0 || startsPrograms.test(text)],
   ['unit', () => true],
 ];
 
 /**
  * @typedef {object} TestFile
  * @property {string} path From the root of the checkout, with slashes.
- * @property {'unit' | 'process' | 'outside' | 'browser' | 'alone'} kind The vitest project that runs it.
+ * @property {'unit' | 'process' | 'alone'} kind The vitest project that runs it.
  * @property {string[]} needs What has to be installed for it: keys of `needs`.
  * @property {boolean} isDeep It is no part of the core: `// @module-tag deep`.
  * @property {boolean} hasDeepTests Some of its tests are deep.
