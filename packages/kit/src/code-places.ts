@@ -24,7 +24,7 @@ export interface CodeStart {
   given?: readonly string[] | undefined;
 }
 
-/** What decides what a command means, besides its words and its variables. */
+/** A command means another thing where these differ, as where its variables do. */
 interface Folders {
   /** Where it may be when it takes a relative path. */
   folders: readonly string[];
@@ -189,7 +189,7 @@ function placesOfScripts(script: string, words: readonly string[], around: Surro
     // A shell takes no notice of zeros.
     const text = readSmallFile(path)?.replaceAll('\0', '');
     if (text === undefined) return [];
-    // That of an installed program knows nothing of the folder in which it happens to begin.
+    // An installed program knows nothing of the folder in which it happens to begin.
     const anywhere: VariableLookUp = (name) => (name === 'PWD' ? undefined : around.lookUp(name));
     return [...placesOfShell(text, words, words.indexOf(script), around), ...placesComputed(text, { ...around, lookUp: anywhere })];
   });

@@ -39,7 +39,7 @@ const dataOptions = /^--(allow|deny)-/;
 /** Options that a module or the code itself follows: all words after that are its arguments. */
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
 /** Modules of Python that run what is named to them. */
-const runners = /^(cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest|timeit)$/;
+const runners = /^(cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest)$/;
 /** A text that is a command line, or code, follows. */
 const textOptions = /^(-[a-z]*c|-e|-p|-S|--(eval|print|command|call|exec|stdio|split-string))$/;
 
@@ -110,9 +110,11 @@ export function runsOf(words: readonly string[], programs: readonly number[] = [
   return { started: [...started], read: [...read] };
 }
 
-/** What the shells in a command line may read as their script. */
+/** The words of a command line that a shell in it may read as its script, or sources. */
 export function shellScriptsOf(words: readonly string[]): string[] {
-  return words.flatMap((word, at) => (isShell(word) ? headOf(words, at, 'interpreter').map((index) => words[index] ?? '') : []));
+  return words.flatMap((word, at) =>
+    isShell(word) || word === 'source' ? headOf(words, at, 'interpreter').map((index) => words[index] ?? '') : [],
+  );
 }
 
 function valuesOf(words: readonly string[], options: RegExp): string[] {

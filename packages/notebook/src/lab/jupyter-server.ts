@@ -102,7 +102,7 @@ export class JupyterServer {
   }
 
   /**
-   * What changes nothing is asked once more where the connection was cut: a server, or a proxy before it, closes one that was kept for later,
+   * A request that changes nothing is made once more where the connection was cut: a server, or a proxy before it, closes one that was kept for later,
    * and that may be just as a request leaves on it.
    */
   async #readAgain(path: string, request: ServerRequest): Promise<{ status: number; text: string }> {

@@ -8,16 +8,17 @@ import { heedWritten } from '../../src/processes/written-rule.js';
 import { coreAndDeep } from '../support/core-and-deep.js';
 import { growthOfWork } from '../support/growth.js';
 
+let base: string;
 let outside: string;
 beforeAll(() => {
-  const base = mkdtempSync(join(tmpdir(), 'notebridge-written-'));
+  base = mkdtempSync(join(tmpdir(), 'notebridge-written-'));
   outside = join(base, 'outside');
   mkdirSync(outside);
   heedWritten(base, () => [join(base, 'given')]);
 });
 afterAll(() => {
-  heedWritten(join(outside, '..'), () => []);
-  rmSync(join(outside, '..'), { recursive: true, force: true });
+  heedWritten(base, () => []);
+  rmSync(base, { recursive: true, force: true });
 });
 
 describe('a start that is large', { tags: ['P-704'] }, () => {

@@ -207,6 +207,7 @@ describe('a server', () => {
       expect(() => assertStartsOutside(startOf(['tool'], { env: { PATH }, cwd: 'O' })), PATH).toThrow(remedy);
     putScript('bare', 'exec P/run\n');
     expect(() => assertStartsOutside(startOf(['O/bare']))).toThrow(remedy);
+    expect(() => assertStartsOutside(startOf(['bash', '-c', '. O/bare && server']))).toThrow(remedy);
     putScript('quoted', 'X="\n# "; exec B/giv""en/run "\n#"\n');
     expect(() => assertStartsOutside(startOf(['sh', 'O/quoted']))).toThrow(remedy);
   });

@@ -13,7 +13,7 @@ export function coreAndDeep<Cell>(cells: readonly Cell[], isCore: (cell: Cell, i
   ];
 }
 
-/** Of so many rounds that each draw something else, those that are played: in the core a third. */
+/** Cuts rounds that each draw something else: the core plays a third of them. */
 export function roundsOf(all: number): number {
   return process.env.NOTEBRIDGE_TESTS === 'core' ? Math.ceil(all / 3) : all;
 }

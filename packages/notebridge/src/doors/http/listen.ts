@@ -155,7 +155,7 @@ function answerUnreadable(error: Error & { code?: string }, socket: Duplex): voi
 async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: ReadonlySet<Duplex>): Promise<void> {
   // Callers that do not know of the drain yet are refused, and go elsewhere.
   if (app.isDraining) await delay(lastRefusalsMs);
-  // What has come by now is read first: on a connection that seems to be idle there may be a request, and its caller would not know what became of it.
+  // The requests that have come by now are read first: on a connection that seems to be idle there may be a request, and its caller would not know what became of it.
   await new Promise((resolve) => setImmediate(resolve));
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   for (const server of servers) server.closeIdleConnections();
