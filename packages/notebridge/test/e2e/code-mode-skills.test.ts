@@ -85,6 +85,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
 
     it('replace one another only where that is asked for', { tags: ['deep', 'P-434'] }, async () => {
       const again = { ...untested, code: 'sum(prices)' };
+      expect(await agent.execute({ code: saving({ ...untested, overwrite: true }) })).toMatchObject({ status: 'ok' });
       expect(textOf(await agent.execute({ code: saving(again) }))).toContain('Pass overwrite=True to replace it');
       const call = 'from generated.skills import run_skill\n(await run_skill("total", kwargs={"prices": [1], "tax": 1}))["result"]';
       expect(await agent.execute({ code: call })).toMatchObject({ result: '2' });
