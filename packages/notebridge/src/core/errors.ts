@@ -172,8 +172,8 @@ export const errorTable = {
   hub_gone: {
     rpcCode: -32017,
     meaning:
-      'Another hub of the cluster was to run the call, and ended or fell silent in the middle. Whether the call had an effect is unknown; it was not repeated.',
-    next: 'Look at what the call was to do, then decide whether to call again. `notebridge ps --cluster` says which hubs are there.',
+      'The hub that ran the call ended or fell silent in the middle. Whether the call had an effect is unknown; it was not repeated.',
+    next: 'Look at what the call was to do, then decide whether to call again. In a cluster `notebridge ps --cluster` says which hubs are there.',
   },
   login_required: {
     rpcCode: -32017,

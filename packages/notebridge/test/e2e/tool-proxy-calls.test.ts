@@ -275,6 +275,22 @@ describe('a connection', () => {
   });
 });
 
+it('calls of one grant take three quarters of the places at most', { tags: ['P-204'] }, async () => {
+  await using busy = await openToolProxy({ limits: { maxInFlight: 4 } });
+  const running = [];
+  for (let calls = 0; calls < 3; calls++) {
+    running.push(busy.call('wait'));
+    await busy.test.waiting();
+  }
+  const refused = await busy.call('hello');
+  expect([refused.status, await jsonOf(refused)]).toEqual([503, expect.objectContaining({ error_code: 'limit_reached' })]);
+  for (const other of ['other', 'owner'])
+    expect((await busy.call('hello', {}, { headers: { authorization: `Bearer ${other}` } })).status).toBe(200);
+  busy.test.release();
+  for (const answer of running) expect((await answer).status).toBe(200);
+  expect((await busy.call('hello')).status).toBe(200);
+});
+
 describe('closing the listener', () => {
   it('lets a call that runs end, ends idle connections, and frees the port', async () => {
     await open.call('hello');
@@ -292,7 +308,7 @@ describe('closing the listener', () => {
     const call = open.call('wait');
     await open.test.waiting();
     await open.close();
-    expect(await jsonOf(call)).toMatchObject({ success: false, error_code: 'cancelled' });
+    expect(await jsonOf(call)).toMatchObject({ success: false, error_code: 'hub_gone', error: expect.stringContaining('The hub ended') });
     expect(await open.test.cancelled()).toContain('closing');
   });
 

@@ -2,6 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Cancellation } from '../../core/cancellation.js';
 
+/** The most of so many places that one principal takes: the others get in, whatever it does. */
+export function mostOfOne(places: number): number {
+  return Math.ceil(0.75 * places);
+}
+
 /**
  * The calls that run for HTTP callers, by connection: a connection that closes cancels its calls, all of them, also those that
  * came behind one another without waiting. One listener per connection, so that a call costs no more than a place in a set.
@@ -13,6 +18,12 @@ export class CallsUnderWay {
   /** The last of each connection: they leave in the order of their requests. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
   #size = 0;
+  #areCut = false;
+
+  /** True once `cancelAll` was called. */
+  get areCut(): boolean {
+    return this.#areCut;
+  }
 
   /** Those that are not answered yet. */
   get size(): number {
@@ -42,6 +53,7 @@ export class CallsUnderWay {
   }
 
   cancelAll(reason: string): void {
+    this.#areCut = true;
     for (const calls of [this.#lasting, ...this.#ofSocket.values()]) for (const call of [...calls]) call.cancel(reason);
   }
 

@@ -13,7 +13,7 @@ import type { Hub } from '../../hub.js';
 import { ResultAnswer } from '../../rpc/frames.js';
 import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
-import { CallsUnderWay } from '../http/calls-under-way.js';
+import { CallsUnderWay, mostOfOne } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
@@ -36,9 +36,6 @@ export interface HttpModernOptions {
   /** No call has come under this session id for a while. */
   endSession: (sessionId: string) => void;
 }
-
-/** The part of the places that one principal can take: the others get in, whatever it does. */
-const mostOfAll = 0.75;
 
 /** A call that was refused for one of these has not begun, and is sent again. */
 const helpsToWait: ReadonlySet<unknown> = new Set(['budget_exhausted', 'limit_reached', 'cluster_unavailable']);
@@ -209,13 +206,13 @@ export class HttpModern {
     const { maxInFlight, maxListens } = this.#options.limits;
     const { running, listening } = this.#identify(principal);
     if (method !== listenMethod) {
-      const most = Math.ceil(mostOfAll * maxInFlight);
+      const most = mostOfOne(maxInFlight);
       if (running - listening >= most) return tooMany(`${most} requests of yours are under way; wait for one to end.`, 1, id);
       if (this.#running < maxInFlight) return undefined;
       return tooMany(`${maxInFlight} requests are under way; wait for one to end.`, 1, id);
     }
     if (!accepted.eventStream) return fault(406, 'bad_message', `"${listenMethod}" is answered with "text/event-stream" only.`, id);
-    const most = Math.ceil(mostOfAll * maxListens);
+    const most = mostOfOne(maxListens);
     if (listening >= most) return tooMany(`${most} listens of yours are open.`, 30, id);
     return this.#listeners.size < maxListens ? undefined : tooMany(`${maxListens} listens are open.`, 30, id);
   }

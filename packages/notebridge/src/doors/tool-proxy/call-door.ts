@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Cancellation } from '../../core/cancellation.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { toTraceHeaders } from '../../core/trace-headers.js';
+import { mostOfOne } from '../http/calls-under-way.js';
 import { internalError, logFault } from '../http/faults.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
@@ -14,7 +14,14 @@ import { CallStream, streamFormatOf } from './call-stream.js';
 import { fits, idempotencyKeySchema } from './input-schemas.js';
 import { parseCallBody } from './parse-call-body.js';
 import { printAnswer } from './print-answer.js';
-import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './proxy-tool-call.js';
+import {
+  failedAnswer,
+  lateFailure,
+  proxyToolCall,
+  type ToolCallOptions,
+  type ToolCallRequest,
+  type ToolCallResponse,
+} from './proxy-tool-call.js';
 import { searchAddress } from './search-tools.js';
 import type { Outcome } from './stored-answers.js';
 import type { ToolProxy } from './tool-proxy-context.js';
@@ -45,6 +52,8 @@ const hasNotRun: ReadonlySet<string | null> = new Set([
 export class CallDoor {
   readonly #app: HttpApp;
   readonly #proxy: ToolProxy;
+  /** How many calls of each principal are under way. */
+  readonly #running = new Map<string, number>();
 
   constructor(app: HttpApp, proxy: ToolProxy) {
     this.#app = app;
@@ -68,7 +77,7 @@ export class CallDoor {
         if (body === undefined) return;
         // It was not when the head of the request came.
         if (this.#app.isDraining) return context.refuse(hubIsEnding);
-        const call = isRefusal(body) ? body : this.#parse(context.request, body.text, address);
+        const call = isRefusal(body) ? body : this.#parse(context, body.text, address);
         if (isRefusal(call)) context.refuse(call);
         else this.#call(context, address, call);
       } catch (error) {
@@ -78,11 +87,14 @@ export class CallDoor {
   }
 
   /** The arguments, and the key with what it stands for; or why the call is not made. */
-  #parse({ headers }: IncomingMessage, text: string, address: ToolAddress): ParsedCall | Refusal {
+  #parse({ request, principal }: HttpContext, text: string, address: ToolAddress): ParsedCall | Refusal {
     const parsed = parseCallBody(text);
     if (isRefusal(parsed)) return parsed;
-    if (this.#app.calls.size >= this.#proxy.limits.maxInFlight) return tooManyCalls();
-    const key = address === searchAddress ? undefined : headers['idempotency-key'];
+    const { maxInFlight } = this.#proxy.limits;
+    const most = mostOfOne(maxInFlight);
+    if ((this.#running.get(principalKey(principal)) ?? 0) >= most) return tooManyCalls(`${most} calls of yours are under way.`);
+    if (this.#app.calls.size >= maxInFlight) return tooManyCalls('Too many calls are under way.');
+    const key = address === searchAddress ? undefined : request.headers['idempotency-key'];
     if (key === undefined) return { args: parsed.arguments, repeatable: undefined };
     if (typeof key !== 'string' || !fits(key, idempotencyKeySchema)) return badKey();
     return { args: parsed.arguments, repeatable: { key, text } };
@@ -106,9 +118,14 @@ export class CallDoor {
       trace: toTraceHeaders(request.headers),
     };
     const running = this.#app.calls.add(request.socket, cancellation);
+    const caller = principalKey(principal);
+    this.#running.set(caller, (this.#running.get(caller) ?? 0) + 1);
     const end = (): void => {
       stream?.close();
       this.#app.calls.remove(running, cancellation);
+      const left = (this.#running.get(caller) ?? 0) - 1;
+      if (left > 0) this.#running.set(caller, left);
+      else this.#running.delete(caller);
     };
     const send = (outcome: Outcome | Refusal): void => {
       sendOutcome(context, outcome, stream);
@@ -163,6 +180,8 @@ export class CallDoor {
   }
 
   #toOutcome(response: ToolCallResponse): Outcome {
+    // The end of the hub has cut it, not its caller.
+    if (response.error_code === 'cancelled' && this.#app.calls.areCut) Object.assign(response, failedAnswer('hub_gone', cutByEnd));
     const text = printAnswer(response, this.#proxy.limits.maxResultBytes);
     return { status: 200, text, headers: noHeaders, hasRun: !hasNotRun.has(response.error_code) };
   }
@@ -173,15 +192,17 @@ export const typedHeader = 'notebridge-typed';
 
 const noHeaders: readonly string[] = [];
 
+const cutByEnd = 'The hub ended while the call ran. Whether it had an effect is unknown.';
+
 function sendOutcome(context: HttpContext, outcome: Outcome | Refusal, stream: CallStream | undefined): void {
   if (isRefusal(outcome)) context.refuse(outcome);
   else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
   else context.sendJson(outcome.status, outcome.text, outcome.headers);
 }
 
-function tooManyCalls(): Refusal {
+function tooManyCalls(why: string): Refusal {
   return {
-    ...refuse(503, 'Too many calls are under way. Wait for some of them to end.', ['retry-after', '1']),
+    ...refuse(503, `${why} Wait for some of them to end.`, ['retry-after', '1']),
     more: { error_code: 'limit_reached' },
   };
 }
