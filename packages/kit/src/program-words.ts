@@ -25,7 +25,7 @@ const wrappers: Readonly<Record<string, number>> = {
 };
 /** Not started to serve data: whatever is named to them is what they do. */
 const tools =
-  /^(find|g?make|just|ninja|[gmn]?awk|sed|vim?|nvim|emacs|sqlite3|gdb|lldb|ssh|git|tclsh[\d.]*|wish|expect|openssl|caddy|proxychains4?)$/;
+  /^(find|g?make|just|ninja|[gmn]?awk|sed|vim?|nvim|emacs|ed|ex|sqlite3|psql|gdb|lldb|ssh|git|pip[\d.]*|task|tox|nox|(docker|podman)-compose|tclsh[\d.]*|wish|expect|openssl|caddy|proxychains4?)$/;
 const loader = /^ld(-linux.*|-musl.*)?\.so(\.\d+)*$/;
 const shells = /^((ba|z|fi|da|a|k)?sh|busybox)$/;
 
@@ -39,7 +39,9 @@ const dataOptions = /^--(allow|deny)-/;
 /** Options that a module or the code itself follows: all words after that are its arguments. */
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
 /** Modules of Python that run what is named to them. */
-const runners = /^(cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest)$/;
+const runners = /^(pip|cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest)$/;
+/** Each runs what a file of `compose` says, whatever its name. */
+const engines = /^(docker|podman|nerdctl)$/;
 /** A text that is a command line, or code, follows. */
 const textOptions = /^(-[a-z]*c|-e|-p|-S|--(eval|print|command|call|exec|stdio|split-string))$/;
 
@@ -101,7 +103,9 @@ export function runsOf(words: readonly string[], programs: readonly number[] = [
       if (programKindOf(words[index] ?? '') !== undefined) waiting.push(index);
     }
   }
-  const runner = words.findIndex((word, at) => runners.test(word) && words[at - 1] === '-m');
+  const runner = words.findIndex(
+    (word, at) => (runners.test(word) && words[at - 1] === '-m') || (word === 'compose' && words.slice(0, at).some(isEngine)),
+  );
   if (runner !== -1) firstTool = Math.min(firstTool, runner);
   // A tool takes all that follows, which has what a later one takes.
   for (const word of words.slice(firstTool + 1))
@@ -155,6 +159,10 @@ function headOf(words: readonly string[], program: number, kind: 'interpreter' |
     if (kind === 'wrapper' && programKindOf(value) !== undefined) return head;
   }
   return head;
+}
+
+function isEngine(word: string): boolean {
+  return engines.test(basename(word));
 }
 
 function operandsOf(name: string): number | undefined {
