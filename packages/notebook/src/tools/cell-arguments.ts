@@ -4,14 +4,13 @@ import type { ArgumentSchema } from './arguments.js';
 export const cellIndex: ArgumentSchema = {
   type: 'integer',
   minimum: 0,
-  description: 'Position of the cell in the notebook, from 0; beyond the end means last.',
+  description: 'Place in the notebook, from 0; beyond the end means last.',
 };
 
-export const cellId: ArgumentSchema = { type: 'string', description: 'Id of the cell, as get_cells or an add tool gave it.' };
+export const cellId: ArgumentSchema = { type: 'string', description: 'As get_cells or an add tool gave it.' };
 
 export const expectedRev: ArgumentSchema = {
   type: 'integer',
   minimum: 0,
-  description:
-    'The "rev" that get_cells gave for the cell: the call is refused, and says what the cell is now, if it has another. Default: as you last read or wrote it.',
+  description: 'The "rev" of get_cells: refused, with the cell as it is now, if it has another. Default: as you last read or wrote it.',
 };

@@ -9,7 +9,7 @@ export const addCodeCell = defineNotebookTool<{ cellIndex: number; language: str
   description: 'Adds a code cell to the notebook; the cells from there on move down. Does not run it. Answers {"newCellId"}.',
   properties: {
     cellIndex,
-    language: { type: 'string', enum: ['python', 'r', 'julia'], description: "The language of the code, which has to be the kernel's." },
+    language: { type: 'string', enum: ['python', 'r', 'julia'], description: 'That of the kernel.' },
     code: { type: 'string', description: 'The source of the cell.' },
   },
   annotations: adds('Add a code cell'),

@@ -22,10 +22,10 @@ export const runCodeCell = defineNotebookTool<{ cellId: string; wait_seconds?: n
 export const runCode = defineNotebookTool<{ code: string; cellIndex?: number; wait_seconds?: number }>({
   name: 'run_code',
   description:
-    'Adds a code cell, runs it and waits until it has finished, in one call. Answers {"newCellId", "status", "execution_count", "outputs"}; "status" is "ok", "error", "interrupted", or "running" as in run_code_cell.',
+    'Adds a code cell, runs it and waits until it has finished. Answers {"newCellId", "status", "execution_count", "outputs"}; "status" is "ok", "error", "interrupted", or "running" as in run_code_cell.',
   properties: {
     code: { type: 'string', description: 'The source of the new cell.' },
-    cellIndex: { ...cellIndex, description: 'Position of the new cell, from 0. Default: the end of the notebook.' },
+    cellIndex: { ...cellIndex, description: 'Place of the new cell, from 0. Default: the end.' },
     wait_seconds: waitSeconds(defaultWaitSeconds),
   },
   required: ['code'],

@@ -18,6 +18,7 @@ import {
   notebookArgument,
   selectionInstructions,
   selectionTools,
+  withHostMarks,
   withNotebookArgument,
 } from './selection-tools.js';
 
@@ -156,11 +157,13 @@ export class NotebookSelection implements Provider {
     if (!isListed) return listed;
     const isOne = listedBeside !== undefined && link === first && agent.links.length === 1;
     const others = tools.filter(({ name }) => !selectionNames.has(name));
-    if (isOne && (others.length < tools.length || !tools.some(({ name }) => name === listedBeside))) return listed;
+    if (isOne && (others.length < tools.length || !tools.some(({ name }) => name === listedBeside)))
+      return { ...listed, tools: withHostMarks(tools) };
     const shown = isOne ? others : others.map(withNotebookArgument);
-    if (params.cursor !== undefined) return { ...listed, tools: shown };
+    if (params.cursor !== undefined) return { ...listed, tools: withHostMarks(shown) };
     const lasting = link === first ? [] : await this.#lastingTools(tools, context);
-    return { ...listed, tools: [...lasting, ...shown, ...describeSelectionTools(this.#options.directory.contents)] };
+    const all = [...lasting, ...shown, ...describeSelectionTools(this.#options.directory.contents)];
+    return { ...listed, tools: withHostMarks(all) };
   }
 
   /** Of the first, beside those of another. */

@@ -51,6 +51,40 @@ export function describeSelectionTools(contents: NotebookContents | undefined): 
 export const selectionInstructions =
   ' Several notebooks can be used at once: list_notebooks shows what is open, connect_notebook opens and selects one for this agent alone, and each notebook tool takes "notebook", the id of the one that is meant.';
 
+/** Where an agent begins, besides one of `openers`: the first that is listed. */
+const entryTools: ReadonlySet<string> = new Set([
+  'get_notebook_info',
+  'get_cells',
+  'add_code_cell',
+  'update_cell',
+  'run_code_cell',
+  'run_code',
+  'get_output',
+]);
+const openers: readonly string[] = ['open_colab_browser_connection', connectNotebookTool.name];
+
+/** Words of people that no name or description has. */
+const searchHints: Readonly<Record<string, string>> = {
+  interrupt_run: 'stop or cancel a cell that runs',
+  get_run: 'is the cell still running, wait for it',
+};
+
+/**
+ * The list as Claude Code takes it: its model has a tool with the first mark from the first turn on, and any other once it has searched
+ * for it, also by the words of the second.
+ */
+export function withHostMarks(tools: readonly Tool[]): Tool[] {
+  const opener = openers.find((name) => tools.some((tool) => tool.name === name));
+  return tools.map((tool) => {
+    const { name, _meta } = tool;
+    const hint = Object.hasOwn(searchHints, name) ? searchHints[name] : undefined;
+    const isEntry = entryTools.has(name) || name === opener;
+    if (!isEntry && hint === undefined) return tool;
+    const marks = isEntry ? { 'anthropic/alwaysLoad': true } : { 'anthropic/searchHint': hint };
+    return { ...tool, _meta: { ...(_meta as JsonObject | undefined), ...marks } };
+  });
+}
+
 /** The tool as it is listed where several notebooks can be used. One that has an argument of that name keeps its own. */
 export function withNotebookArgument(tool: Tool): Tool {
   // The notebook itself refuses an argument that it does not know, and names it.
