@@ -71,8 +71,6 @@ export interface MiddlewareHost {
 export interface Middleware {
   /** For logs and errors; by default the class name. */
   readonly name?: string;
-  /** @deprecated Without effect: an unchanged result is detected, whatever a layer declares. */
-  readonly keepsResults?: boolean;
   /** Called once, when the middleware is added. Returns what is to be done when the host closes. */
   onAdded?(host: MiddlewareHost): (() => void) | undefined;
   onMessage?: Hook<JsonObject, JsonObject>;

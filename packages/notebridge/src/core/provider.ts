@@ -24,8 +24,6 @@ export interface Provider {
   readonly instructions?: string | undefined;
   /** What servers behind it say of their use, for an agent that may hear these servers. Left out: there are none behind it. */
   instructionsOf?(mayHear: (server: string) => boolean): string | undefined;
-  /** @deprecated Without effect: a result that nobody has changed is noticed, whatever a provider says of itself. */
-  readonly keepsResults?: boolean;
   /**
    * Handles one request. Rejects with `unknown_method` or `unknown_tool` for what it does not have, `cancelled` when the
    * context was cancelled. A tool that fails resolves, with `isError`.

@@ -220,15 +220,14 @@ describe('composeMiddleware: the text of a result', () => {
   const printed = async (middlewares: Middleware[]): Promise<string> =>
     printFrame(new ResultAnswer(1, await composeMiddleware(middlewares)(createContext('tools/call'), async () => received())));
 
-  it('is kept where no layer changes it, whatever a layer says of itself', async () => {
-    expect(await printed([{ keepsResults: true, onCallTool: (context, callNext) => callNext(context) }])).toContain('"result":{"a" : 1,');
-    expect(await printed([{ keepsResults: false, onCallTool: (context, callNext) => callNext(context) }])).toContain('"result":{"a" : 1,');
+  it('is kept where no layer changes it', async () => {
+    expect(await printed([{ onCallTool: (context, callNext) => callNext(context) }])).toContain('"result":{"a" : 1,');
     expect(await printed([])).toContain('"result":{"a" : 1,');
   });
 
   it('is dropped where a layer might, so that what it changed is answered', { tags: ['P-031'] }, async () => {
-    expect(await printed([{ keepsResults: true }, { onMessage: changing }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
-    expect(await printed([{ onMessage: changing }, { keepsResults: true }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
-    expect(await printed([{ keepsResults: true, onMessage: changing }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
+    expect(await printed([{}, { onMessage: changing }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
+    expect(await printed([{ onMessage: changing }, {}])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
+    expect(await printed([{ onMessage: changing }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
   });
 });

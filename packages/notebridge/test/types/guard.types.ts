@@ -7,13 +7,13 @@ import type { Guard } from '../../src/grants/guard.js';
 const onMessage: Guard['onMessage'] = (context, callNext) => callNext(context);
 
 /** The right one, and it is a middleware. */
-export const right: Middleware = { name: 'guard', keepsResults: true, onMessage } satisfies Guard;
+export const right: Middleware = { name: 'guard', onMessage } satisfies Guard;
 
 export const wrong: Guard[] = [
   // @ts-expect-error sees nothing
-  { name: 'guard', keepsResults: true },
+  { name: 'guard' },
   // @ts-expect-error a hook that a layer around it would not know of
-  { name: 'guard', keepsResults: true, onMessage, onCallTool: (context, callNext) => callNext(context) },
+  { name: 'guard', onMessage, onCallTool: (context, callNext) => callNext(context) },
   // @ts-expect-error the same
-  { name: 'guard', keepsResults: true, onMessage, onNotification: onMessage },
+  { name: 'guard', onMessage, onNotification: onMessage },
 ];

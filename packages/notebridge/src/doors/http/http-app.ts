@@ -37,8 +37,6 @@ export interface HttpApp {
   readonly isDraining: boolean;
   /** Answers one request: what a `node:http` server hands its requests to. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** @deprecated The app holds nothing that has to be closed; close the listener. */
-  close(): Promise<void>;
 }
 
 const defaultMaxBodyBytes = 64 * 1024 * 1024;
@@ -105,7 +103,6 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
         context.fail(error);
       }
     },
-    close: async () => {},
   };
 }
 
