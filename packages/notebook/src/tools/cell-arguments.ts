@@ -7,6 +7,8 @@ export const cellIndex: ArgumentSchema = {
   description: 'Place in the notebook, from 0; beyond the end means last.',
 };
 
+export const newCellIndex: ArgumentSchema = { ...cellIndex, description: 'Place of the new cell, from 0. Default: the end.' };
+
 export const cellId: ArgumentSchema = { type: 'string', description: 'As get_cells or an add tool gave it.' };
 
 export const expectedRev: ArgumentSchema = {

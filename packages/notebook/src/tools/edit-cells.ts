@@ -1,38 +1,44 @@
 import { refusedUnread } from '@notebridge/kit/cell-rev';
 import { NotebookError } from '../model/errors.js';
-import { cellId, cellIndex, expectedRev } from './cell-arguments.js';
+import { cellId, cellIndex, expectedRev, newCellIndex } from './cell-arguments.js';
 import { adds, defineNotebookTool, type NotebookToolCall, replaces } from './tool.js';
 
 /** The five of Colab that write. Those that replace or remove what stands in a cell take `expected_rev` beside what Colab has. */
-export const addCodeCell = defineNotebookTool<{ cellIndex: number; language: string; code: string }>({
+export const addCodeCell = defineNotebookTool<{ cellIndex?: number; language?: string; code: string }>({
   name: 'add_code_cell',
   description: 'Adds a code cell to the notebook; the cells from there on move down. Does not run it. Answers {"newCellId"}.',
   properties: {
-    cellIndex,
-    language: { type: 'string', enum: ['python', 'r', 'julia'], description: 'That of the kernel.' },
+    cellIndex: newCellIndex,
+    language: { type: 'string', enum: ['python', 'r', 'julia'], description: 'Default: that of the kernel, which it has to be.' },
     code: { type: 'string', description: 'The source of the cell.' },
   },
+  required: ['code'],
   annotations: adds('Add a code cell'),
   answer({ session, args, by }) {
     const { language } = session.kernel.info;
-    if (args.language !== language) {
+    if ((args.language ?? language) !== language) {
       throw new NotebookError(
         'bad_arguments',
         `The kernel of this notebook runs ${language}, not ${args.language}. Add the cell with language "${language}".`,
       );
     }
-    const { id } = session.document.insert(args.cellIndex, { type: 'code', source: args.code }, { by });
+    const { id } = session.document.insert(args.cellIndex ?? session.document.cells.length, { type: 'code', source: args.code }, { by });
     return { value: { newCellId: id } };
   },
 });
 
-export const addTextCell = defineNotebookTool<{ cellIndex: number; content: string }>({
+export const addTextCell = defineNotebookTool<{ cellIndex?: number; content: string }>({
   name: 'add_text_cell',
   description: 'Adds a text cell (Markdown) to the notebook; the cells from there on move down. Answers {"newCellId"}.',
-  properties: { cellIndex, content: { type: 'string', description: 'The text, in Markdown.' } },
+  properties: { cellIndex: newCellIndex, content: { type: 'string', description: 'The text, in Markdown.' } },
+  required: ['content'],
   annotations: adds('Add a text cell'),
   answer({ session, args, by }) {
-    const { id } = session.document.insert(args.cellIndex, { type: 'markdown', source: args.content }, { by });
+    const { id } = session.document.insert(
+      args.cellIndex ?? session.document.cells.length,
+      { type: 'markdown', source: args.content },
+      { by },
+    );
     return { value: { newCellId: id } };
   },
 });

@@ -3,7 +3,7 @@ import { defaultWaitSeconds, outlivesText, waitSeconds } from '@notebridge/kit/r
 import { CallAsker } from '../code-askers.js';
 import { NotebookError } from '../model/errors.js';
 import type { RunResult } from '../run-queue.js';
-import { cellId, cellIndex } from './cell-arguments.js';
+import { cellId, newCellIndex } from './cell-arguments.js';
 import { fitOutputs } from './fit-outputs.js';
 import { createLineProgress } from './last-line.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
@@ -25,7 +25,7 @@ export const runCode = defineNotebookTool<{ code: string; cellIndex?: number; wa
     'Adds a code cell, runs it and waits until it has finished. Answers {"newCellId", "status", "execution_count", "outputs"}; "status" is "ok", "error", "interrupted", or "running" as in run_code_cell.',
   properties: {
     code: { type: 'string', description: 'The source of the new cell.' },
-    cellIndex: { ...cellIndex, description: 'Place of the new cell, from 0. Default: the end.' },
+    cellIndex: newCellIndex,
     wait_seconds: waitSeconds(defaultWaitSeconds),
   },
   required: ['code'],

@@ -3,6 +3,7 @@ import { Listeners } from '@notebridge/kit/listeners';
 import { quote } from '../util/quote.js';
 import type { CallContext } from './call-context.js';
 import { BridgeError } from './errors.js';
+import { fitArguments } from './fit-arguments.js';
 import type { Tool, ToolResult } from './mcp.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import type { Provider, ProviderEvent } from './provider.js';
@@ -102,7 +103,7 @@ export async function runTool<Context extends CallContext>(
   params: JsonObject,
   context: Context,
 ): Promise<ToolResult> {
-  const args = toArguments(params);
+  const args = fitArguments(tool.inputSchema, toArguments(params));
   const toError = (reason: string): BridgeError => new BridgeError('cancelled', `"${tool.name}" was cancelled: ${reason}`);
   const { cancellation } = context;
   if (cancellation.reason !== undefined) throw toError(cancellation.reason);

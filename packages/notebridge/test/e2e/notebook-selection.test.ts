@@ -130,6 +130,23 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     expect(await call(agent, 'add_text_cell', text('in c'))).toHaveProperty('newCellId');
   });
 
+  it('gives arguments as text, null or not at all, and is taken at its word', { timeout: slow, tags: ['P-744'] }, async () => {
+    await using home = new SharedHome();
+    await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
+    await toolsOf(agent);
+    for (const args of [{ code: 'second', cellIndex: null, notebook: null }, { code: 'third' }, { code: 'first', cellIndex: '0' }])
+      expect(await call(agent, 'add_code_cell', args)).toHaveProperty('newCellId');
+    expect(await sourcesIn(agent)).toEqual(['first', 'second', 'third']);
+    const { cells } = await call(agent, 'get_cells', { cellIndexStart: '1', cellIndexEnd: '1', includeOutputs: 'true' });
+    const [{ id, rev }] = cells as [{ id: string; rev: number }];
+    expect(await call(agent, 'update_cell', { cellId: id, content: 'new', expected_rev: String(rev) })).toMatchObject({ isError: false });
+    expect(await call(agent, 'add_code_cell', { code: 'x', cellIndex: 'one' })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('cellIndex has to be an integer of 0 or more, and is \\"one\\"'),
+    });
+    expect(await call(agent, 'connect_notebook', { notebook: 'b.ipynb', create: 'true' })).toMatchObject({ status: 'connected' });
+  });
+
   it('opens what is in its folder and on allowed origins, and nothing else', { timeout: slow, tags: ['P-275'] }, async () => {
     await using home = new SharedHome();
     mkdirSync(home.path('folder'));

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
+import { fitArguments } from '../../core/fit-arguments.js';
 import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../../core/mcp.js';
 import type { ParamHeader } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
@@ -81,7 +82,7 @@ export class NotebookSelection implements Provider {
     if (method === 'tools/list') return this.#listTools(agent, params, context);
     if (method !== 'tools/call') return this.#requestOfCurrent(agent, method, params, context);
     const link = this.#certain(agent, params);
-    return link === undefined ? this.#callTool(agent, params, context) : link.request(method, params, context);
+    return link === undefined ? this.#callTool(agent, params, context) : link.request(method, this.#fitted(link, params), context);
   }
 
   async #requestOfCurrent(agent: AgentNotebooks, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -181,7 +182,8 @@ export class NotebookSelection implements Provider {
 
   #remember(link: NotebookLink, tools: readonly Tool[]): KnownTools {
     const has = ({ inputSchema }: Tool): boolean => isJsonObject(inputSchema.properties) && notebookArgument in inputSchema.properties;
-    const known = { names: new Set(tools.map(({ name }) => name)), ownArguments: new Set(tools.filter(has).map(({ name }) => name)) };
+    const schemas = new Map<unknown, JsonObject>(tools.map(({ name, inputSchema }) => [name, inputSchema]));
+    const known = { schemas, ownArguments: new Set(tools.filter(has).map(({ name }) => name)) };
     this.#known.set(link, known);
     return known;
   }
@@ -191,6 +193,15 @@ export class NotebookSelection implements Provider {
     if (known !== undefined) return known;
     const { tools } = await link.request('tools/list', {}, context);
     return this.#remember(link, (Array.isArray(tools) ? tools : []) as Tool[]);
+  }
+
+  /** The call with its arguments as the tool's schema has them, once the tool was listed. */
+  #fitted(link: NotebookLink, params: JsonObject): JsonObject {
+    const { name, arguments: args } = params;
+    const schema = this.#options.isListed === false ? undefined : this.#known.get(link)?.schemas.get(name);
+    if (schema === undefined || !isJsonObject(args)) return params;
+    const fitted = fitArguments(schema, args);
+    return fitted === args ? params : { ...params, arguments: fitted };
   }
 
   #pass(event: ProviderEvent, link: NotebookLink): void {
@@ -208,7 +219,9 @@ export class NotebookSelection implements Provider {
   }
 
   async #callTool(agent: AgentNotebooks, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const args = isJsonObject(params.arguments) ? params.arguments : {};
+    const given = isJsonObject(params.arguments) ? params.arguments : {};
+    const own = selectionTools.find(({ name }) => name === params.name);
+    const args = own === undefined ? given : fitArguments(own.inputSchema, given);
     const chooses = params.name === connectNotebookTool.name || params.name === disconnectNotebookTool.name;
     const endChoice = chooses ? agent.beginChoice() : undefined;
     const onChosen = () => endChoice?.();
@@ -225,11 +238,11 @@ export class NotebookSelection implements Provider {
         default:
           break;
       }
-      if (notebookArgument in args && !(await this.#isOwnArgument(agent.current, params.name, context))) {
-        const { [notebookArgument]: named, ...others } = args;
-        link = await this.#connector.named(agent, named, context);
-        passed = { ...params, arguments: others };
-      } else {
+      const { [notebookArgument]: named = null, ...others } = args;
+      const isOurs = notebookArgument in args && !(await this.#isOwnArgument(agent.current, params.name, context));
+      if (isOurs) passed = { ...params, arguments: others };
+      if (isOurs && named !== null) link = await this.#connector.named(agent, named, context);
+      else {
         onChosen();
         await agent.chosen();
         link = await this.#unnamed(agent, params.name, context);
@@ -239,7 +252,7 @@ export class NotebookSelection implements Provider {
     } finally {
       onChosen();
     }
-    const result = await link.request('tools/call', passed, context);
+    const result = await link.request('tools/call', this.#fitted(link, passed), context);
     return passed === params ? this.#orOfAnother({ agent, link, params, result }, context) : result;
   }
 
@@ -258,7 +271,7 @@ export class NotebookSelection implements Provider {
   async #isOfFirst(tool: unknown, context: CallContext): Promise<boolean> {
     const { first, listedBeside } = this.#options;
     if (listedBeside === undefined || typeof tool !== 'string' || !selectionNames.has(tool)) return false;
-    return (await this.#toolsOf(first, context)).names.has(tool);
+    return (await this.#toolsOf(first, context)).schemas.has(tool);
   }
 
   /** A tool may have an argument of that name itself. */
@@ -271,7 +284,7 @@ export class NotebookSelection implements Provider {
     const { first, lastingTools } = this.#options;
     const current = this.#currentOf(agent);
     if (current !== first && typeof tool === 'string' && lastingTools?.has(tool) === true)
-      return current !== undefined && (await this.#toolsOf(current, context)).names.has(tool) ? current : first;
+      return current !== undefined && (await this.#toolsOf(current, context)).schemas.has(tool) ? current : first;
     if (current === undefined) throw await this.#connector.ambiguity(agent);
     return current;
   }
@@ -296,7 +309,8 @@ const selectionNames: ReadonlySet<string> = new Set(selectionTools.map(({ name }
 const toolsChanged = 'notifications/tools/list_changed';
 
 interface KnownTools {
-  names: ReadonlySet<string>;
+  /** The input schema of each, by its name. */
+  schemas: ReadonlyMap<unknown, JsonObject>;
   /** Those that have an argument `notebook` of their own. */
   ownArguments: ReadonlySet<string>;
 }
