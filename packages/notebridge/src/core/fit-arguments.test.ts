@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
 import { fitArguments } from './fit-arguments.js';
 
@@ -16,7 +17,7 @@ const schema = {
   required: ['index', 'text'],
 };
 
-it.each([
+it.each<[string, JsonObject, JsonObject]>([
   ['an integer', { index: '12' }, { index: 12 }],
   ['a negative one', { index: '-3' }, { index: -3 }],
   ['a number', { ratio: '-0.5e3' }, { ratio: -500 }],
@@ -29,7 +30,7 @@ it.each([
   expect(args).not.toEqual(fitted);
 });
 
-it.each([
+it.each<JsonObject>([
   { index: '1.0' },
   { index: '01' },
   { index: ' 1' },

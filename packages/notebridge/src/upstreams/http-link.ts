@@ -17,7 +17,7 @@ import { createResumingFetch } from './resuming-fetch.js';
 import { createServerFetch, type ServerFetch } from './server-fetch.js';
 import { StartFault } from './start-fault.js';
 import { unavailable, wentAway } from './unavailable.js';
-import { explainHttpFault, type UpstreamHttpFault } from './upstream-http-fault.js';
+import { explainHttpFault, isConnectionBroken, type UpstreamHttpFault } from './upstream-http-fault.js';
 
 interface SendOptions {
   requestSignal?: AbortSignal;
@@ -37,6 +37,11 @@ interface SdkTransport {
   onmessage?: ((message: never) => void) | undefined;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
+}
+
+/** Whether the message can come twice and do no harm: no request that may change something. A server drops an answer that it has. */
+function isRepeatable({ method, id }: JsonObject): boolean {
+  return method === undefined || id === undefined || /^(ping|\w+(\/templates)?\/list|resources\/read|prompts\/get)$/.test(String(method));
 }
 
 /** How long a server may take to answer that its session is over. Milliseconds. */
@@ -169,7 +174,7 @@ class HttpLink implements Link {
     this.channel.incoming.send(message);
   }
 
-  async #send(message: JsonObject): Promise<void> {
+  async #send(message: JsonObject, isAgain = false): Promise<void> {
     const { kind } = classifyMessage(message);
     if (this.#hasStream !== undefined) await this.#hasStream;
     if (this.#closing !== undefined) return;
@@ -190,6 +195,7 @@ class HttpLink implements Link {
     } catch (error) {
       this.#own.delete(transport);
       if (exchange?.signal.aborted === true || this.#closing !== undefined) return;
+      if (!isAgain && isRepeatable(message) && isConnectionBroken(error)) return this.#send(message, true);
       this.#fail(id, error);
     }
   }

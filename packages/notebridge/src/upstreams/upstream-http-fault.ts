@@ -32,6 +32,8 @@ const neverConnected = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+const brokenCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
 /** Classifies the failures of an HTTP request, from what `fetch` and the SDK's transports throw. */
 export function explainHttpFault(error: unknown, hasSession = false): UpstreamHttpFault {
   const { status, text } = httpStatusOf(error);
@@ -45,6 +47,11 @@ export function explainHttpFault(error: unknown, hasSession = false): UpstreamHt
   }
   const answer = toErrorObject(text);
   return { words, ran: status < 500 ? 'no' : 'unknown', isGone: false, isLasting: status === 404 || status === 405, answer };
+}
+
+/** The connection broke, perhaps one that a server was just closing since nothing came on it: what was sent may have arrived or not. */
+export function isConnectionBroken(error: unknown): boolean {
+  return brokenCodes.has(errnoInside(error) ?? '');
 }
 
 function explainBrokenConnection(error: unknown): UpstreamHttpFault {

@@ -16,14 +16,22 @@ import { temporaryPath } from '../support/upstreams.js';
 const error = '{"code":-7.0,"message":"no","data":{"big":12345678901234567890,"x":{"y":1.0}},"retryable":true,"z":[1.50,null]}';
 const ways = ['one JSON answer', 'an event stream', 'a bad status'] as const;
 
-/** A server over HTTP that fails each call with `error`. With `asks` it asks first, and notes the raw text of what is answered. */
-async function openFailing(way: (typeof ways)[number], { asks = false }: { asks?: boolean } = {}) {
+/**
+ * A server over HTTP that fails each call with `error`. With `asks` it asks first, and notes the raw text of what is answered. With `cuts` it
+ * closes the connection of the first message of each kind unread, as a server does with one that it takes for idle.
+ */
+async function openFailing(way: (typeof ways)[number], { asks = false, cuts = false }: { asks?: boolean; cuts?: boolean } = {}) {
+  const cut = new Set<string | undefined>(cuts ? ['initialize', 'server/discover', 'tools/call'] : undefined);
   const answers: string[] = [];
   let callResponse: ServerResponse | undefined;
   const http = createServer(async (request, response) => {
     if (request.method !== 'POST') return response.writeHead(405).end();
     const body = await text(request);
     const { id, method } = JSON.parse(body) as { id?: unknown; method?: string };
+    if (cuts && !cut.has(method)) {
+      cut.add(method);
+      return request.socket.destroy();
+    }
     const reply = (members: string): string => `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${members}}`;
     const json = (members: string, status = 200): void =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(reply(members));
@@ -78,6 +86,19 @@ describe('an error of a server over HTTP', () => {
       expect(membersOf(line).get('error')).toBe(error);
     },
   );
+
+  it('is none where a connection breaks under an answer, a notification or a list: each is sent again', { tags: ['P-745'] }, async () => {
+    const { url, answers } = await openFailing('an event stream', { asks: true, cuts: true });
+    const { program } = openAgent({ it: { url, era: 'legacy' } });
+    const clientInfo = { name: 'test', version: '1' };
+    await program.request('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo });
+    program.notify('notifications/initialized');
+    const called = program.callTool('it__fail');
+    const { id } = await program.notification('roots/list');
+    program.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"roots":[]}}`);
+    expect(await called).toMatchObject({ result: { content: [] } });
+    expect(answers).toHaveLength(1);
+  });
 
   it('is one of the agent, to a question of the server, and arrives there whole', async () => {
     const { url, answers } = await openFailing('an event stream', { asks: true });
