@@ -56,7 +56,7 @@ export class MemoryProvider implements Provider {
       case 'tools/list':
         return { tools: this.#tools.map(toTool) };
       case 'tools/call':
-        return runTool(this.#findTool(params), params, context);
+        return this.#callTool(params, context);
       case 'resources/list':
         return { resources: this.#resources.map(({ read: _, ...resource }) => resource) };
       case 'resources/templates/list':
@@ -82,6 +82,11 @@ export class MemoryProvider implements Provider {
     return this.#events.add(listener);
   }
 
+  #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
+    const tool = this.#findTool(params);
+    return runTool(tool, { ...params, arguments: fitArguments(tool.inputSchema, toArguments(params)) }, context);
+  }
+
   #findTool(params: JsonObject): RunnableTool {
     const tool = this.#tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw new BridgeError('unknown_tool', `"${this.name}" has no tool ${quote(params.name)}.`);
@@ -103,7 +108,7 @@ export async function runTool<Context extends CallContext>(
   params: JsonObject,
   context: Context,
 ): Promise<ToolResult> {
-  const args = fitArguments(tool.inputSchema, toArguments(params));
+  const args = toArguments(params);
   const toError = (reason: string): BridgeError => new BridgeError('cancelled', `"${tool.name}" was cancelled: ${reason}`);
   const { cancellation } = context;
   if (cancellation.reason !== undefined) throw toError(cancellation.reason);

@@ -44,7 +44,7 @@ it('a call is made once by a hub that drains and is started again; one that was 
   hub.child.kill('SIGTERM');
   await hub.logged('may still end');
   const during = count(2);
-  expect(['cancelled', 'connection_lost', 'closed', 'upstream_unavailable']).toContain(await running);
+  expect(['hub_gone', 'connection_lost', 'closed', 'upstream_unavailable']).toContain(await running);
   await hub.ended;
   const away = count(3);
   const again = await ServedHub.start({ servers, args, port: hub.port }, hub);

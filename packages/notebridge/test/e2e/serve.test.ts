@@ -248,7 +248,7 @@ describe('the end of a hub', () => {
         }
         expect(await hub.ended).toBe(0);
         expect(performance.now() - startedAt).toBeLessThan(soonerThanNeverMs);
-        expect(['cancelled', 'cut', 'closed', 'upstream_unavailable']).toContain(await outcome);
+        expect(['hub_gone', 'cut', 'closed', 'upstream_unavailable']).toContain(await outcome);
         expect(() => statSync(join(hub.stateDir, 'hub.json'))).toThrow();
         expect(() => process.kill(server, 0)).toThrow();
       },
