@@ -84,7 +84,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     expect(await answer.text()).toContain('"2"');
     expect(noted().filter((line) => line.startsWith('count'))).toEqual(['count 1', 'count 2']);
     // What ran is let end, up to a limit; these never would.
-    expect((await slow).answer).toMatchObject({ success: false, error_code: 'cancelled' });
+    expect((await slow).answer).toMatchObject({ success: false, error_code: 'hub_gone' });
     expect(await (await busy).json()).toMatchObject({ error: { message: expect.stringContaining('unknown'), data: { code: 'closed' } } });
     expect(await ended).toBe(0);
     // Their session goes on all the same.
