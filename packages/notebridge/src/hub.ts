@@ -8,7 +8,7 @@ import type { ParamHeader } from './core/param-headers.js';
 import type { Principal } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
 import { WatchedAgents } from './core/watched-agents.js';
-import { foreverLive, type WhileLive } from './core/while-live.js';
+import { foreverLive, type WhileLive } from './grants/while-live.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
 
 export interface HubOptions {

@@ -12,6 +12,8 @@ export type { PageOptions } from './assembly/notebooks/page-options.js';
 export type { HttpDoorOptions, NotebridgeOptions } from './assembly/options.js';
 export { ServerTools, type ServerToolsOptions } from './catalog/server-tools.js';
 export { createToolNaming } from './catalog/tool-naming.js';
+export type { ServerConfig, UpstreamSettings } from './config/server-config.js';
+export type { SkillFolder } from './config/skill-folder.js';
 export type { CallContext, Caller } from './core/call-context.js';
 export { BridgeError, type ErrorCode, errorTable, RemoteError } from './core/errors.js';
 export type { ClosableLogger } from './core/logger.js';
@@ -29,8 +31,6 @@ export {
 } from './core/middleware.js';
 export type { Principal } from './core/principal.js';
 export type { Provider, ProviderEvent } from './core/provider.js';
-export type { ServerConfig, UpstreamSettings } from './core/server-config.js';
-export type { SkillFolder } from './core/skill-folder.js';
 export type { ToolAddress } from './core/tool-address.js';
 export type { Exposure, NameStyle, ServerState, ServerStatus, ToolServer, ToolServerEvent, ToolServers } from './core/tool-server.js';
 export { createHttpApp, type HttpApp, type HttpAppOptions } from './doors/http/http-app.js';

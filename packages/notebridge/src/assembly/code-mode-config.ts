@@ -1,5 +1,5 @@
+import { noOtherTools } from '../config/code-mode-limits.js';
 import type { Config } from '../config/config.js';
-import { noOtherTools } from '../core/code-mode-limits.js';
 import { BridgeError } from '../core/errors.js';
 import type { NotebridgeOptions } from './options.js';
 

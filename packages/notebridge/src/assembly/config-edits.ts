@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Config } from '../config/config.js';
-import type { ConfigEdit, RefusedEdit, WatchedConfig } from '../core/config-edit.js';
+import type { ConfigEdit, RefusedEdit, WatchedConfig } from '../config/config-edit.js';
+import type { ServerConfig } from '../config/server-config.js';
 import type { BridgeError } from '../core/errors.js';
-import type { ServerConfig } from '../core/server-config.js';
 import { programOf } from '../upstreams/program-of.js';
 
 /** What the edits of the config did, for the owner of the hub. */

@@ -1,21 +1,21 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import type { DelegateRights } from '../core/delegated-rights.js';
 import { BridgeError } from '../core/errors.js';
-import type { ListerOf } from '../core/may-list.js';
 import type { Tool } from '../core/mcp.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
-import type { OnRefused } from '../core/refused-attempt.js';
 import { codeModeServer } from '../core/tool-address.js';
-import { foreverLive, type WhileLive } from '../core/while-live.js';
 import { ApprovalPolicy, type ApprovalRules } from '../grants/approvals/approval-policy.js';
 import type { GrantSource } from '../grants/bounds.js';
+import type { DelegateRights } from '../grants/delegated-rights.js';
 import { Delegations, isDelegated } from '../grants/delegations.js';
 import type { GrantStore } from '../grants/grant-store.js';
 import type { Guard } from '../grants/guard.js';
 import { isAuditedForAll, notebookServer } from '../grants/guarded-methods.js';
+import type { ListerOf } from '../grants/may-list.js';
+import { foreverLive, type WhileLive } from '../grants/while-live.js';
+import type { OnRefused } from '../net/refused-attempt.js';
 import type { GrantsOfGuard, GuardedParts, OpenGuard } from './open-guard.js';
 import type { Settings } from './settings.js';
 

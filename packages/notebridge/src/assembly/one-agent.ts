@@ -1,6 +1,6 @@
 import type { CallContext } from '../core/call-context.js';
 import type { Middleware } from '../core/middleware.js';
-import type { SoleAgent } from '../core/sole-agent.js';
+import type { SoleAgent } from '../upstreams/sole-agent.js';
 import { settlesWithin } from '../util/settles-within.js';
 
 /** How long the answer to the first message waits for the servers, whose instructions it carries. Milliseconds. */

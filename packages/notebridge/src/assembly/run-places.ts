@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { RunPlace } from '@notebridge/notebook/host';
 import type { Config } from '../config/config.js';
 import { findNamedFiles } from '../config/named-files.js';
-import type { ServerConfig } from '../core/server-config.js';
+import type { ServerConfig } from '../config/server-config.js';
 import { findProgramPlaces } from '../processes/program-places.js';
 import { ownPackageFolder } from '../state/own-files.js';
 

@@ -5,13 +5,13 @@ import { loadConfig } from '../config/load-config.js';
 import { loadMiddlewareModules } from '../config/load-middleware.js';
 import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
-import type { Telemetry } from '../core/telemetry.js';
 import { heedRecord } from '../identity/heed-record.js';
 import type { Environment } from '../processes/environment.js';
 import { stateDir } from '../processes/state-dir.js';
 import { RecentLog } from '../recent/recent-log.js';
 import type { RecordChannel } from '../rpc/tapped-channel.js';
 import { ownVersion } from '../state/own-files.js';
+import type { Telemetry } from '../telemetry/outgoing-calls.js';
 import { type Redacting, Redactor } from '../util/redactor.js';
 
 /** What is read before anything is opened. */

@@ -1,7 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type { LeaseState } from '@notebridge/notebook/host';
 import type { Cancellation } from '../core/cancellation.js';
-import type { WatchedLease } from '../core/watched-notebooks.js';
+import type { WatchedLease } from '../notebooks/watched-notebooks.js';
 import { settlesWithin } from '../util/settles-within.js';
 import type { LeaseAgent } from './lease-agent.js';
 import { type Holding, heldError, nobodyError, refusedError, takenAwayError } from './lease-errors.js';

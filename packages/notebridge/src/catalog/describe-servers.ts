@@ -1,6 +1,6 @@
 import type { Tool } from '../core/mcp.js';
-import type { PolicyReport } from '../core/policy-report.js';
 import type { Exposure, NameStyle, ServerStatus, ToolServer, ToolServers } from '../core/tool-server.js';
+import type { PolicyReport } from './policy-report.js';
 import { ToolNames } from './tool-names.js';
 
 /** The status of a server and what it has, for its owner. Printed as it is by `notebridge servers --json`. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
 import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { noOtherTools } from '../core/code-mode-limits.js';
+import { noOtherTools } from '../config/code-mode-limits.js';
 import { hubNamePattern } from '../identity/hub-name.js';
 import { stateDir } from '../processes/state-dir.js';
 

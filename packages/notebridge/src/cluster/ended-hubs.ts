@@ -1,4 +1,4 @@
-import type { SharedStore } from '../core/shared-store.js';
+import type { SharedStore } from '../state/shared-store.js';
 import { endIfGone } from './lease-entries.js';
 
 /** Ids that are remembered. */

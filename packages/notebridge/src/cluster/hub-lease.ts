@@ -1,6 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import { type SharedStore, StoreConflict } from '../core/shared-store.js';
+import { type SharedStore, StoreConflict } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 import type { HubView, Membership } from './cluster-parts.js';
 import { HubsView } from './hubs-view.js';

@@ -1,5 +1,5 @@
 import type { Logger } from '@notebridge/kit/logger';
-import type { SharedStore, StoreChange } from '../core/shared-store.js';
+import type { SharedStore, StoreChange } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 import type { HubView } from './cluster-parts.js';
 import { keepWatching } from './keep-watching.js';

@@ -1,7 +1,7 @@
 import { toLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { createVirtualTime } from '../../test/support/hubs-in-memory.js';
-import type { SharedStore, StoreChange } from '../core/shared-store.js';
+import type { SharedStore, StoreChange } from '../state/shared-store.js';
 import { keepWatching } from './keep-watching.js';
 
 describe('keepWatching', () => {

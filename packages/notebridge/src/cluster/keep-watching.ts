@@ -1,6 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { SharedStore, StoreChange, StoreWatch } from '../core/shared-store.js';
+import type { SharedStore, StoreChange, StoreWatch } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 
 const againMs = 1_000;

@@ -1,5 +1,5 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import { type SharedStore, type StoreChange, StoreUnavailable, type StoreWatch, type WriteOptions } from '../core/shared-store.js';
+import { type SharedStore, type StoreChange, StoreUnavailable, type StoreWatch, type WriteOptions } from '../state/shared-store.js';
 import type { ClusterBus } from './cluster-bus.js';
 
 /** What carries a cluster, once it is reached. */

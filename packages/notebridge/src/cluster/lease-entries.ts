@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type SharedStore, StoreConflict } from '../core/shared-store.js';
+import { type SharedStore, StoreConflict } from '../state/shared-store.js';
 import type { HubView } from './cluster-parts.js';
 
 /** Where the leases of hubs stand in the store. */

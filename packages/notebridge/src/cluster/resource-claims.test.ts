@@ -3,7 +3,7 @@ import { SimulatedHub } from '../../test/simulation/simulated-hub.js';
 import { SimulatedStore } from '../../test/simulation/simulated-store.js';
 import { calm } from '../../test/simulation/weather.js';
 import { World } from '../../test/simulation/world.js';
-import { type SharedStore, type StoredEntry, StoreUnavailable } from '../core/shared-store.js';
+import { type SharedStore, type StoredEntry, StoreUnavailable } from '../state/shared-store.js';
 import { HubLease } from './hub-lease.js';
 import { ResourceClaims } from './resource-claims.js';
 

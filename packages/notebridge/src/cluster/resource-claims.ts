@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import { type SharedStore, type StoreChange, StoreConflict, StoreUnavailable } from '../core/shared-store.js';
+import { type SharedStore, type StoreChange, StoreConflict, StoreUnavailable } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 import { type ClaimEntry, claimPrefix, parseClaimEntry, printClaimEntry } from './claim-entries.js';
 import { ClaimsView, type KnownClaim, toRecord } from './claims-view.js';

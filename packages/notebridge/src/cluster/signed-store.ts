@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '@notebridge/kit/logger';
-import type { SharedStore, StoreChange, StoredEntry, StoreWatch, WriteOptions } from '../core/shared-store.js';
+import type { SharedStore, StoreChange, StoredEntry, StoreWatch, WriteOptions } from '../state/shared-store.js';
 import { deriveKey } from '../util/derive-key.js';
 
 const macCharacters = 32;

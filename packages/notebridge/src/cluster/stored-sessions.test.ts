@@ -4,8 +4,8 @@ import { SimulatedHub } from '../../test/simulation/simulated-hub.js';
 import { SimulatedStore } from '../../test/simulation/simulated-store.js';
 import { calm } from '../../test/simulation/weather.js';
 import { World } from '../../test/simulation/world.js';
-import type { LeftSession } from '../core/session-shelf.js';
-import { type SharedStore, StoreUnavailable } from '../core/shared-store.js';
+import type { LeftSession } from '../identity/session-shelf.js';
+import { type SharedStore, StoreUnavailable } from '../state/shared-store.js';
 import type { HubView } from './cluster-parts.js';
 import { markOfHub, StoredSessions } from './stored-sessions.js';
 

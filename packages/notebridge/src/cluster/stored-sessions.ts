@@ -4,8 +4,8 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
 import { type Principal, principalKey } from '../core/principal.js';
-import type { LeftSession, SessionShelf } from '../core/session-shelf.js';
-import { type SharedStore, StoreConflict, type StoredEntry } from '../core/shared-store.js';
+import type { LeftSession, SessionShelf } from '../identity/session-shelf.js';
+import { type SharedStore, StoreConflict, type StoredEntry } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 import type { HubView, Membership } from './cluster-parts.js';
 

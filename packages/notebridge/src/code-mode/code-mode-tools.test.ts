@@ -1,6 +1,6 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { expect, it } from 'vitest';
-import { defaultCodeModeLimits } from '../core/code-mode-limits.js';
+import { defaultCodeModeLimits } from '../config/code-mode-limits.js';
 import { codeModeInstructions, codeModeTools } from './code-mode-tools.js';
 
 it('code mode costs an agent at most 1,500 tokens before its first word: the instructions with an example, and three tools', {

@@ -1,4 +1,4 @@
-import type { CodeModeLimits } from '../core/code-mode-limits.js';
+import type { CodeModeLimits } from '../config/code-mode-limits.js';
 import type { Tool } from '../core/mcp.js';
 import { executeCodeTool } from './execution/execute-params.js';
 import { describeToolsTool, searchToolsTool } from './search/definitions.js';

@@ -1,10 +1,10 @@
-import type { ClusterSettings } from '../core/cluster-settings.js';
-import { type CodeModeLimits, defaultCodeModeLimits, type TypeCheckMode } from '../core/code-mode-limits.js';
-import type { DoorAuth } from '../core/door-auth.js';
-import type { ExchangeRule } from '../core/exchange-rule.js';
-import type { OtlpSettings } from '../core/otlp-settings.js';
-import type { ApprovalMode, ServerConfig } from '../core/server-config.js';
-import type { SkillFolder } from '../core/skill-folder.js';
+import type { ClusterSettings } from './cluster-settings.js';
+import { type CodeModeLimits, defaultCodeModeLimits, type TypeCheckMode } from './code-mode-limits.js';
+import type { DoorAuth } from './door-auth.js';
+import type { ExchangeRule } from './exchange-rule.js';
+import type { OtlpSettings } from './otlp-settings.js';
+import type { ApprovalMode, ServerConfig } from './server-config.js';
+import type { SkillFolder } from './skill-folder.js';
 
 /** Bounds of the hub. Every one is a whole number; times are in milliseconds. */
 export const defaultLimits = {

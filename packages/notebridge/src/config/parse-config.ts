@@ -2,15 +2,15 @@ import { dirname, resolve } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { z } from 'zod';
-import type { ClusterSettings } from '../core/cluster-settings.js';
-import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
+import type { ClusterSettings } from './cluster-settings.js';
 import type { Config } from './config.js';
 import { expandStrings, variablesIn } from './expand.js';
 import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue, writePath } from './fault.js';
 import { mostFaults, parseJsonDocument } from './json-document.js';
 import { parseServers } from './parse-servers.js';
 import { type CheckedConfig, type CheckedServer, configSchema, formerKeys, knownKeysAt } from './schema.js';
+import type { ServerConfig } from './server-config.js';
 
 export interface ConfigText {
   /** The absolute path that errors name and relative paths start from. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { defaultClusterAudit, defaultClusterName, defaultDrainMs } from '../core/cluster-settings.js';
-import { defaultCodeModeLimits, noOtherTools, typeCheckModes } from '../core/code-mode-limits.js';
+import { defaultClusterAudit, defaultClusterName, defaultDrainMs } from './cluster-settings.js';
+import { defaultCodeModeLimits, noOtherTools, typeCheckModes } from './code-mode-limits.js';
 import {
   defaultAloneDrainMs,
   defaultAudit,

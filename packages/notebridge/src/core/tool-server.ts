@@ -4,7 +4,14 @@ import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
 import type { Era } from './protocol-versions.js';
 import type { Provider, ProviderEvent } from './provider.js';
-import type { LeftOutEntry } from './valid-entries.js';
+
+/** An entry of a list that no client is shown. */
+export interface LeftOutEntry {
+  /** `tool "set"`. */
+  what: string;
+  name: unknown;
+  why: string;
+}
 
 /**
  * `stopped`: not asked for yet, or idle. `starting`: until its first `initialize` is answered. `restarting`: it ended by itself and

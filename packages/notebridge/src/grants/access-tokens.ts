@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { largestOf } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { JWTPayload } from 'jose';
-import type { DoorAuth, DoorScope } from '../core/door-auth.js';
+import type { DoorAuth, DoorScope } from '../config/door-auth.js';
 import { BridgeError } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Throttle } from '../util/throttle.js';

@@ -1,5 +1,4 @@
 import { BridgeError } from '../core/errors.js';
-import type { ListerOf } from '../core/may-list.js';
 import type { Tool } from '../core/mcp.js';
 import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
@@ -10,6 +9,7 @@ import { allows, allowsWhole, type Bound, Bounds, type GrantSource } from './bou
 import { charge, type Ticket } from './charge.js';
 import { type Delegations, isDelegated } from './delegations.js';
 import { notebookServer } from './guarded-methods.js';
+import type { ListerOf } from './may-list.js';
 
 export interface AdmissionOptions {
   store: GrantSource;

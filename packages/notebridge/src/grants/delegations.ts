@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { DelegatedRights, DelegationTerms } from '../core/delegated-rights.js';
 import { BridgeError } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { type AllowList, parseAllowList } from './allow-list.js';
+import type { DelegatedRights, DelegationTerms } from './delegated-rights.js';
 
 /** What code may do on behalf of callers, beside what each of these may. */
 export interface Delegation {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTokenIssuer, issuerName, subjectName } from '../../test/support/token-issuer.js';
-import type { ExchangeRule } from '../core/exchange-rule.js';
+import type { ExchangeRule } from '../config/exchange-rule.js';
 import { GrantExchange } from './grant-exchange.js';
 import { GrantStore } from './grant-store.js';
 

@@ -7,7 +7,6 @@ import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
 import type { ToolAddress } from '../core/tool-address.js';
-import { type WhileLive, workWhileLive } from '../core/while-live.js';
 import { quote } from '../util/quote.js';
 import type { Admission } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
@@ -15,6 +14,7 @@ import type { ApprovedBy, AuditEntry } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';
 import type { Ticket } from './charge.js';
 import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
+import { type WhileLive, workWhileLive } from './while-live.js';
 
 /** How the guard learns what a name of the agents' doors stands for. */
 export interface GuardOptions {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { JWTVerifyGetKey } from 'jose';
-import type { DoorAuth } from '../core/door-auth.js';
+import type { DoorAuth } from '../config/door-auth.js';
 import { readAtMost } from '../util/read-at-most.js';
 import { tryJson } from '../util/try-json.js';
 

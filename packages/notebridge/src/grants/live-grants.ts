@@ -1,5 +1,5 @@
 import type { BridgeError } from '../core/errors.js';
-import { foreverLive, type WhileLive } from '../core/while-live.js';
+import { foreverLive, type WhileLive } from './while-live.js';
 
 /** How often the grants of what runs are looked up: what another process or hub has ended, or the clock. Milliseconds. */
 const lookEveryMs = 100;

@@ -1,6 +1,6 @@
 import { classOfAddress, meantAddress } from '@notebridge/kit/address-class';
 import type { Logger } from '@notebridge/kit/logger';
-import type { RefusedAttempt } from '../core/refused-attempt.js';
+import type { RefusedAttempt } from '../net/refused-attempt.js';
 import type { RefusedEntry } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';
 

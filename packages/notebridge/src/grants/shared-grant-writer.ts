@@ -1,5 +1,5 @@
 import { BridgeError } from '../core/errors.js';
-import { type SharedStore, StoreConflict, StoreUnavailable } from '../core/shared-store.js';
+import { type SharedStore, StoreConflict, StoreUnavailable } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 import type { SealedTexts } from '../util/sealed-text.js';
 import type { Grant } from './grant.js';

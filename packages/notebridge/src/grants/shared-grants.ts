@@ -1,7 +1,7 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
-import type { SharedStore, StoreChange, StoreWatch } from '../core/shared-store.js';
+import type { SharedStore, StoreChange, StoreWatch } from '../state/shared-store.js';
 import { deriveKey } from '../util/derive-key.js';
 import type { Runtime } from '../util/runtime.js';
 import { SealedTexts } from '../util/sealed-text.js';

@@ -1,4 +1,4 @@
-import type { SharedStore, StoreChange } from '../core/shared-store.js';
+import type { SharedStore, StoreChange } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 
 export interface WatchBeatOptions {

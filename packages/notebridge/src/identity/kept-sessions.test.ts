@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { owner } from '../core/principal.js';
-import type { LeftSession } from '../core/session-shelf.js';
 import { KeptSessions } from './kept-sessions.js';
+import type { LeftSession } from './session-shelf.js';
 
 let dir: string;
 let nowMs = 0;

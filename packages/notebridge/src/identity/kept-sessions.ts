@@ -5,12 +5,12 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type Principal, principalKey } from '../core/principal.js';
 import { isLegacyVersion } from '../core/protocol-versions.js';
-import type { LeftSession, SessionShelf } from '../core/session-shelf.js';
 import { ownUserId } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';
 import { usualHubName } from './hub-name.js';
+import type { LeftSession, SessionShelf } from './session-shelf.js';
 
 /** How long a hub may take to be started again. Milliseconds. */
 const keptMs = 60_000;

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext, Caller } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
-import { putQuestion, refuseQuestion, unanswered } from '../core/put-question.js';
 import { canAnswer, type Question, withAsker } from '../core/questions.js';
+import { putQuestion, refuseQuestion, unanswered } from './put-question.js';
 
 export interface AskedCallOptions {
   /** The name of the server. */

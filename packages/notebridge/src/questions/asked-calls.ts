@@ -4,11 +4,11 @@ import { agentKey, isOnlyDeclared } from '../core/agent-key.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
-import { putQuestion, refuseQuestion, unanswered } from '../core/put-question.js';
 import { type Question, toQuestion } from '../core/questions.js';
 import type { RpcId } from '../rpc/messages.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { AskedCall } from './asked-call.js';
+import { putQuestion, refuseQuestion, unanswered } from './put-question.js';
 import { type BoundCall, readState, signState } from './request-state.js';
 import type { ShownUrls } from './shown-urls.js';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { type ConnectionState, type ConnectionWays, describeConnection, isTrouble } from '../core/connection-state.js';
 import type { Middleware } from '../core/middleware.js';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
+import { type ConnectionState, type ConnectionWays, describeConnection, isTrouble } from '../notebooks/connection-state.js';
 import { createStaticListPolicy } from '../notebooks/pages/disconnected-policy.js';
 import { ProxyServer } from '../notebooks/pages/proxy-server.js';
 import type { RecordChannel } from '../rpc/tapped-channel.js';

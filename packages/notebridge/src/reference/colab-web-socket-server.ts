@@ -2,7 +2,7 @@ import type { EntryGate } from '@notebridge/kit/entry-gate';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import type { OnRefused } from '../core/refused-attempt.js';
+import type { OnRefused } from '../net/refused-attempt.js';
 import { type AnswerPlain, PageListener, type PagePort, type RefusedPage } from '../notebooks/pages/page-listener.js';
 import type { Secrets } from '../notebooks/pages/page-tokens.js';
 import { Slot } from '../notebooks/pages/slot.js';

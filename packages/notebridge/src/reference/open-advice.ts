@@ -6,7 +6,7 @@ import {
   printConnection,
   printStep,
   waysToOpen,
-} from '../core/connection-state.js';
+} from '../notebooks/connection-state.js';
 import { sshForwardHint } from '../processes/environment.js';
 import type { ColabProxyClient } from './colab-proxy-client.js';
 import type { ColabWebSocketServer } from './colab-web-socket-server.js';

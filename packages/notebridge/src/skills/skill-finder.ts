@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { SkillFolder } from '../core/skill-folder.js';
+import type { SkillFolder } from '../config/skill-folder.js';
 import { ContainedFolder } from '../state/contained-folder.js';
 import type { SkillHeader } from './skill-header.js';
 

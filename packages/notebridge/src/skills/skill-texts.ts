@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { appendAll } from '@notebridge/kit/long-lists';
-import type { SavedSkill } from '../core/saved-skills.js';
+import type { SavedSkill } from './saved-skills.js';
 import type { ScriptDescription } from './script-description.js';
 import type { SkillScript } from './skill-files.js';
 import type { FoundSkills, Skill } from './skill-finder.js';

@@ -1,13 +1,13 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import type { SkillFolder } from '../config/skill-folder.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult } from '../core/mcp.js';
-import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../core/saved-skills.js';
-import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import { BuiltInServer, type SkillToolRunner } from './built-in-server.js';
+import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from './saved-skills.js';
 import { ScriptReader } from './script-reader.js';
 import { findByName, notFound, SkillFault } from './skill-fault.js';
 import { listResources, listScripts } from './skill-files.js';

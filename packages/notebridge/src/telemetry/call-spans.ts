@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
 import type { BegunCall } from '../core/call-observer.js';
-import type { OutgoingCall } from '../core/telemetry.js';
 import { codeModeServer } from '../core/tool-address.js';
 import type { BoundedNames } from './bounded-names.js';
 import { CallSpan, type SpanMaking } from './call-span.js';
 import { type CallSubject, clientAttributes, isGood, serverAttributes } from './conventions.js';
+import type { OutgoingCall } from './outgoing-calls.js';
 import { type CarriedTrace, parseTraceContext, withTraceContext } from './trace-context.js';
 
 /** Code may run on, and call, after the call that asked for it was answered: so many of these are remembered. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
 import { codeOf, RemoteError } from '../core/errors.js';
-import type { FollowCall, FollowedCall, OutgoingCall } from '../core/telemetry.js';
 import type { CallDurations } from './call-durations.js';
 import type { CallSpans } from './call-spans.js';
 import { type CallSubject, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';
+import type { FollowCall, FollowedCall, OutgoingCall } from './outgoing-calls.js';
 
 export interface CallTelemetryOptions {
   /** Undefined: no traces. Then what goes to servers is left as it is. */

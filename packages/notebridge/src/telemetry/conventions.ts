@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { BegunCall } from '../core/call-observer.js';
-import type { OutgoingCall } from '../core/telemetry.js';
 import { otherLabel, outcomeLabel, toLabel } from './bounded-labels.js';
+import type { OutgoingCall } from './outgoing-calls.js';
 
 /**
  * What spans and metrics are called by: OpenTelemetry's conventions for MCP, which are in development and change. Followed is this state of

@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type KernelStartObserver, type KernelStartOutcome, kernelStartOutcomes } from '../code-mode/kernel-starts.js';
+import type { WatchedConfig } from '../config/config-edit.js';
 import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
-import type { WatchedConfig } from '../core/config-edit.js';
-import { type KernelStartObserver, type KernelStartOutcome, kernelStartOutcomes } from '../core/kernel-starts.js';
-import type { RefusedAttempt } from '../core/refused-attempt.js';
 import type { ServerStatus, ToolServers } from '../core/tool-server.js';
+import type { RefusedAttempt } from '../net/refused-attempt.js';
 import { BoundedLabels, outcomeLabel, toLabel } from './bounded-labels.js';
 
 export interface HubMetricsOptions {

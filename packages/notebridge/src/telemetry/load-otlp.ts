@@ -1,10 +1,10 @@
 import { messageOf } from '@notebridge/kit/message-of';
+import type { OtlpSettings } from '../config/otlp-settings.js';
 import { BridgeError } from '../core/errors.js';
-import type { OtlpSettings } from '../core/otlp-settings.js';
-import type { Telemetry } from '../core/telemetry.js';
 import type { Redactor } from '../util/redactor.js';
 import { type Secret, secretsOfHeader, secretsOfUrl } from '../util/secrets.js';
 import type { CreateOtlpOptions } from './otlp.js';
+import type { Telemetry } from './outgoing-calls.js';
 
 export interface LoadOtlpOptions extends CreateOtlpOptions {
   /** The config file that turns it on; undefined for a program that has none. */

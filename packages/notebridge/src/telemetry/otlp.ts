@@ -4,14 +4,14 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
-import type { OtlpSettings } from '../core/otlp-settings.js';
-import type { Telemetry } from '../core/telemetry.js';
+import type { OtlpSettings } from '../config/otlp-settings.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
 import { CallDurations } from './call-durations.js';
 import type { SpanMaking } from './call-span.js';
 import { CallSpans } from './call-spans.js';
 import { CallTelemetry } from './call-telemetry.js';
+import type { Telemetry } from './outgoing-calls.js';
 import { SpanRoom } from './span-room.js';
 import { CollectorWatch, watchExporter } from './watched-exporter.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { ServerConfig } from '../core/server-config.js';
+import type { ServerConfig } from '../config/server-config.js';
 import { EraVerdicts } from './era-verdicts.js';
 
 const server = {

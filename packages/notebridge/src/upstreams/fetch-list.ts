@@ -1,10 +1,11 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { appendAll } from '@notebridge/kit/long-lists';
+import { toLeftOut, toValidList } from '../catalog/valid-entries.js';
 import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
 import { BridgeError } from '../core/errors.js';
 import { type ListMethod, listMethods } from '../core/list-methods.js';
-import { type LeftOutEntry, toLeftOut, toValidList } from '../core/valid-entries.js';
+import type { LeftOutEntry } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import type { UpstreamSession } from './upstream-session.js';
 

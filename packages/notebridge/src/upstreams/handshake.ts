@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { ServerConfig } from '../config/server-config.js';
 import { BridgeError, codeOf, errorTable, headerMismatchCode, RemoteError } from '../core/errors.js';
 import { type Era, isLegacyVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
-import type { ServerConfig } from '../core/server-config.js';
 import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';

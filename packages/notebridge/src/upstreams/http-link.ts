@@ -1,10 +1,10 @@
 import { toMarkedNumbers } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { RemoteServerConfig } from '../config/server-config.js';
 import { BridgeError } from '../core/errors.js';
 import { toParamHeaders } from '../core/param-headers.js';
 import { isModernVersion } from '../core/protocol-versions.js';
-import type { RemoteServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';

@@ -3,8 +3,8 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
-import { putQuestion, refuseQuestion, unanswered } from '../core/put-question.js';
 import { canAnswer, isQuestion, isWebUrl, nameAsker, type Question, withAsker } from '../core/questions.js';
+import { putQuestion, refuseQuestion, unanswered } from '../questions/put-question.js';
 import { settlesWithin } from '../util/settles-within.js';
 
 export interface InputOptions {

@@ -1,6 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import type { ListMethod } from '../core/list-methods.js';
-import type { LeftOutEntry } from '../core/valid-entries.js';
+import type { LeftOutEntry } from '../core/tool-server.js';
 
 /** A server whose whole list is faulty must not fill the log. */
 const maxLogged = 5;

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
+import type { ServerConfig } from '../config/server-config.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
 import type { ParamHeader } from '../core/param-headers.js';
-import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import type { Channel } from '../rpc/message-stream.js';
 import type { RpcId } from '../rpc/messages.js';

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../core/server-config.js';
+import type { ServerConfig } from '../config/server-config.js';
 
 /** What of a config a running program depends on: where it changes, the program is started anew. */
 export function programOf(config: ServerConfig): unknown {

@@ -1,5 +1,5 @@
 import { rootCertificates } from 'node:tls';
-import type { RemoteServerConfig } from '../core/server-config.js';
+import type { RemoteServerConfig } from '../config/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import { readNamedFile } from '../state/named-file.js';
 

@@ -1,11 +1,11 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { ServerConfig } from '../config/server-config.js';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
-import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState, ServerStatus } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
 import type { AskedCalls } from '../questions/asked-calls.js';

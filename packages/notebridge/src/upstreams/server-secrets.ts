@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../core/server-config.js';
+import type { ServerConfig } from '../config/server-config.js';
 import { type Secret, secretsOfArgs, secretsOfHeader, secretsOfUrl, secretsOfVariable } from '../util/secrets.js';
 
 /** The secrets of a server's entry in the config. */

@@ -1,5 +1,5 @@
 import { errnoOf } from '@notebridge/kit/errno';
-import type { ServerConfig } from '../core/server-config.js';
+import type { ServerConfig } from '../config/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import { createLineChannel } from '../rpc/line-channel.js';
 import type { Link, LinkOptions } from './link.js';

@@ -1,4 +1,4 @@
-import type { UpstreamSettings } from '../core/server-config.js';
+import type { UpstreamSettings } from '../config/server-config.js';
 import { matchAny } from '../util/name-patterns.js';
 
 /** Says of the name of a tool whether the config lets it be seen and called. */

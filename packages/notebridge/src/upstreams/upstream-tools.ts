@@ -1,13 +1,14 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { toLeftOut } from '../catalog/valid-entries.js';
+import type { ServerConfig } from '../config/server-config.js';
 import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { declaredHeaders } from '../core/param-headers.js';
-import type { ServerConfig } from '../core/server-config.js';
-import { type LeftOutEntry, toLeftOut } from '../core/valid-entries.js';
+import type { LeftOutEntry } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import { Throttle } from '../util/throttle.js';
 import { type FetchedList, fetchList } from './fetch-list.js';

@@ -3,7 +3,7 @@ import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it, vi } from 'vitest';
 import { connectNats } from '../../src/cluster/nats/connect-nats.js';
 import { SignedStore } from '../../src/cluster/signed-store.js';
-import type { SharedStore } from '../../src/core/shared-store.js';
+import type { SharedStore } from '../../src/state/shared-store.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';
 import { describeSharedStoreContract, type StoreUnderTest } from './shared-store-contract.js';

@@ -12,7 +12,7 @@ import { MockLanguageModelV3 } from 'ai/test';
 import { type CodeMode, createCodeMode, MemoryToolServer, toAiSdkTools } from 'notebridge';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { codeModeTools } from '../../src/code-mode/code-mode-tools.js';
-import { defaultCodeModeLimits } from '../../src/core/code-mode-limits.js';
+import { defaultCodeModeLimits } from '../../src/config/code-mode-limits.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { toCodeAnswer } from '../support/code-mode.js';
 import { installedServer } from '../support/served-hub.js';

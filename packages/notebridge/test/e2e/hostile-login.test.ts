@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { UpstreamAuth } from '../../src/core/server-config.js';
+import type { UpstreamAuth } from '../../src/config/server-config.js';
 import { logIn } from '../../src/upstreams/oauth/log-in.js';
 import { type Answer, type Lies, openAnswering, openLiar } from '../support/lying-server.js';
 import { httpConfig } from '../support/upstreams.js';

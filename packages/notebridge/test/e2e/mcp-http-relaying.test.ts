@@ -9,9 +9,9 @@ import { BridgeError } from '../../src/core/errors.js';
 import { toTextResult } from '../../src/core/mcp.js';
 import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { answer } from '../../src/core/middleware.js';
-import type { SessionRelay } from '../../src/core/session-relay.js';
-import type { LeftSession, SessionShelf } from '../../src/core/session-shelf.js';
+import type { SessionRelay } from '../../src/doors/mcp/session-relay.js';
 import { KeptSessions } from '../../src/identity/kept-sessions.js';
+import type { LeftSession, SessionShelf } from '../../src/identity/session-shelf.js';
 import { EventReader, initialize, type McpHttpOptions, openMcpHttp } from '../support/mcp-http.js';
 import { openStepwise, resume, startCall } from '../support/stepwise.js';
 

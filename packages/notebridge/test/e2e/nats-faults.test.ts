@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectNats } from '../../src/cluster/nats/connect-nats.js';
 import { NatsLink } from '../../src/cluster/nats/nats-link.js';
 import { NatsStore } from '../../src/cluster/nats/nats-store.js';
-import { type SharedStore, type StoreChange, StoreConflict, StoreUnavailable } from '../../src/core/shared-store.js';
+import { type SharedStore, type StoreChange, StoreConflict, StoreUnavailable } from '../../src/state/shared-store.js';
 import { askJetStream, joinNats, soon, startNats, waitForNats } from '../support/joined-nats.js';
 import { type Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';

@@ -11,7 +11,7 @@ import { checkJupyter } from '../../src/cli/doctor/check-jupyter.js';
 import { defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';
-import type { ServerConfig } from '../../src/core/server-config.js';
+import type { ServerConfig } from '../../src/config/server-config.js';
 import { baseEnvironment } from '../../src/processes/base-environment.js';
 import { launchDetached } from '../../src/processes/browser-command.js';
 import { ServerProcess } from '../../src/processes/server-process.js';

@@ -1,8 +1,8 @@
 import { BridgeError } from '../../src/core/errors.js';
-import type { SharedStore } from '../../src/core/shared-store.js';
 import { GrantStore } from '../../src/grants/grant-store.js';
 import { readGrantEntry } from '../../src/grants/shared-grant-entry.js';
 import { SharedGrants, unknownUse } from '../../src/grants/shared-grants.js';
+import type { SharedStore } from '../../src/state/shared-store.js';
 import { deriveKey } from '../../src/util/derive-key.js';
 import { SealedTexts } from '../../src/util/sealed-text.js';
 import type { Play, Seat, SimulatedCluster } from './simulated-cluster.js';

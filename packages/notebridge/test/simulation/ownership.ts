@@ -5,7 +5,7 @@ import { HubLease } from '../../src/cluster/hub-lease.js';
 import { hubPrefix, leaseMs, parseLeaseEntry } from '../../src/cluster/lease-entries.js';
 import { hubWire } from '../../src/cluster/packets.js';
 import { ResourceClaims } from '../../src/cluster/resource-claims.js';
-import type { SharedStore } from '../../src/core/shared-store.js';
+import type { SharedStore } from '../../src/state/shared-store.js';
 import type { Play, Seat, SimulatedCluster } from './simulated-cluster.js';
 import type { Life } from './simulated-hub.js';
 import { storeTimeoutMs } from './simulated-store.js';

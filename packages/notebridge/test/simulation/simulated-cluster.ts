@@ -1,5 +1,5 @@
 import type { ClusterBus } from '../../src/cluster/cluster-bus.js';
-import type { SharedStore } from '../../src/core/shared-store.js';
+import type { SharedStore } from '../../src/state/shared-store.js';
 import type { Runtime } from '../../src/util/runtime.js';
 import type { Fault, Schedule } from './fault-schedule.js';
 import { SimulatedBus } from './simulated-bus.js';

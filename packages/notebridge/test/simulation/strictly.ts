@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type Logger, toLogger } from '@notebridge/kit/logger';
 import { BridgeError, codeOf } from '../../src/core/errors.js';
-import { StoreConflict, StoreUnavailable } from '../../src/core/shared-store.js';
+import { StoreConflict, StoreUnavailable } from '../../src/state/shared-store.js';
 import type { Life } from './simulated-hub.js';
 import type { World } from './world.js';
 

@@ -2,8 +2,8 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { onTestFinished, vi } from 'vitest';
 import { connectNats } from '../../src/cluster/nats/connect-nats.js';
 import type { NatsCluster } from '../../src/cluster/nats/nats-cluster.js';
-import type { ClusterSettings } from '../../src/core/cluster-settings.js';
-import { StoreUnavailable } from '../../src/core/shared-store.js';
+import type { ClusterSettings } from '../../src/config/cluster-settings.js';
+import { StoreUnavailable } from '../../src/state/shared-store.js';
 import { Nats, type StartNatsOptions } from './nats.js';
 import { natsSettings } from './nats-settings.js';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ClusterBus } from '../../src/cluster/cluster-bus.js';
-import { type SharedStore, type StoreChange, StoreConflict, type StoredEntry, StoreUnavailable } from '../../src/core/shared-store.js';
+import { type SharedStore, type StoreChange, StoreConflict, type StoredEntry, StoreUnavailable } from '../../src/state/shared-store.js';
 import type { Runtime } from '../../src/util/runtime.js';
 
 const tickMs = 10;

@@ -7,7 +7,7 @@ import {
   type StoredEntry,
   StoreUnavailable,
   type WriteOptions,
-} from '../../src/core/shared-store.js';
+} from '../../src/state/shared-store.js';
 import type { Runtime } from '../../src/util/runtime.js';
 
 /** What goes wrong with one request: it does not arrive, or its answer does not. */

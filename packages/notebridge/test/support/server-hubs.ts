@@ -4,7 +4,7 @@ import { HubLease } from '../../src/cluster/hub-lease.js';
 import { hubWire } from '../../src/cluster/packets.js';
 import { PlacedServers } from '../../src/cluster/placement/placed-servers.js';
 import { ResourceClaims } from '../../src/cluster/resource-claims.js';
-import type { ServerConfig } from '../../src/core/server-config.js';
+import type { ServerConfig } from '../../src/config/server-config.js';
 import type { ToolServer, ToolServerEvent } from '../../src/core/tool-server.js';
 import type { Upstream } from '../../src/upstreams/upstream.js';
 import { createUpstreams, type Upstreams } from '../../src/upstreams/upstreams.js';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
+import type { SkillFolder } from '../../src/config/skill-folder.js';
 import { Cancellation } from '../../src/core/cancellation.js';
 import type { ToolResult } from '../../src/core/mcp.js';
-import type { SkillFolder } from '../../src/core/skill-folder.js';
 import { createSkillsServer, type SkillsServer, type SkillsServerOptions } from '../../src/skills/skills-server.js';
 import { createContext } from './create-context.js';
 

@@ -7,11 +7,11 @@ import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-
 import type { Middleware } from '../../src/core/middleware.js';
 import type { Principal } from '../../src/core/principal.js';
 import type { ToolServer } from '../../src/core/tool-server.js';
-import type { WhileLive } from '../../src/core/while-live.js';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/doors/http/http-app.js';
 import { type HttpListener, type ListenOptions, listenHttp } from '../../src/doors/http/listen.js';
 import { createToolProxy, type ToolProxyDoorOptions } from '../../src/doors/tool-proxy/tool-proxy.js';
 import type { ToolProxy } from '../../src/doors/tool-proxy/tool-proxy-context.js';
+import type { WhileLive } from '../../src/grants/while-live.js';
 import { Hub } from '../../src/hub.js';
 import { createTestTools, type TestTools } from './test-tools.js';
 

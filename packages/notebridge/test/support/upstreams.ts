@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { onTestFinished } from 'vitest';
-import type { ServerConfig } from '../../src/core/server-config.js';
+import type { ServerConfig } from '../../src/config/server-config.js';
 import type { ToolServerEvent } from '../../src/core/tool-server.js';
 import type { Upstream } from '../../src/upstreams/upstream.js';
 import { createUpstreams, type Upstreams, type UpstreamsOptions } from '../../src/upstreams/upstreams.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { ClusterSettings } from '../../core/cluster-settings.js';
+import type { ClusterSettings } from '../../config/cluster-settings.js';
 import { BridgeError } from '../../core/errors.js';
 import { whoElseMayTouch } from '../../processes/mounted-secret.js';
 import { createPrivateFile, ensurePrivateDir, readPrivateFile } from '../../state/private-file.js';

@@ -1,7 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import { fromKeyPart, type HubView, type Owned } from '../../cluster/cluster-parts.js';
 import { ofServers } from '../../cluster/placement/server-resources.js';
-import type { ClusterFacts, FirstOfMany, HubFacts, WatchedCluster } from '../../core/watched-cluster.js';
+import type { ClusterFacts, FirstOfMany, HubFacts, WatchedCluster } from '../../cluster/watched-cluster.js';
 import type { ClusterPages } from './cluster-pages.js';
 import type { Cluster } from './open-cluster.js';
 import { pageResources } from './page-records.js';

@@ -7,7 +7,7 @@ import { fromKeyPart, type HubView } from '../../cluster/cluster-parts.js';
 import type { ToldInventory } from '../../cluster/inventory-messages.js';
 import { hubPrefix, parseLeaseEntry, printLeaseEntry } from '../../cluster/lease-entries.js';
 import { SignedStore } from '../../cluster/signed-store.js';
-import type { SharedStore } from '../../core/shared-store.js';
+import type { SharedStore } from '../../state/shared-store.js';
 import { systemRuntime } from '../../util/runtime.js';
 
 /** What a hub has. */

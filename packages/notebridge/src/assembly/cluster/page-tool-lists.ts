@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '../../core/mcp.js';
-import { type SharedStore, StoreConflict } from '../../core/shared-store.js';
 import { toShownTools } from '../../notebooks/pages/page-tools.js';
+import { type SharedStore, StoreConflict } from '../../state/shared-store.js';
 import type { Runtime } from '../../util/runtime.js';
 import { tryJson } from '../../util/try-json.js';
 

@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { ClusterBus } from '../../cluster/cluster-bus.js';
 import type { HubView, Membership } from '../../cluster/cluster-parts.js';
-import type { HubPlace, PlaceAnswer, WatchedPlace } from '../../core/hub-place.js';
+import type { HubPlace, PlaceAnswer, WatchedPlace } from '../../doors/hub-place.js';
 import { deriveKey } from '../../util/derive-key.js';
 import type { Runtime } from '../../util/runtime.js';
 import { tryJson } from '../../util/try-json.js';

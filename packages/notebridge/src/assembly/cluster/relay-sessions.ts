@@ -3,7 +3,7 @@ import { type HubCalls, type Membership, NotStarted, ofHubItself } from '../../c
 import { toHubContext } from '../../cluster/remote-events.js';
 import { markOfHub } from '../../cluster/stored-sessions.js';
 import { BridgeError } from '../../core/errors.js';
-import type { RelayedAnswer, RelayedRequest, SessionRelay } from '../../core/session-relay.js';
+import type { RelayedAnswer, RelayedRequest, SessionRelay } from '../../doors/mcp/session-relay.js';
 
 const sessionsOfHub = `${ofHubItself}sessions`;
 const relayMethod = 'notebridge/relay_request';

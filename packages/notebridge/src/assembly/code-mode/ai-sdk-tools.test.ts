@@ -1,7 +1,7 @@
 import type { ToolSet } from 'ai';
 import { expect, it } from 'vitest';
 import { codeModeTools } from '../../code-mode/code-mode-tools.js';
-import { defaultCodeModeLimits } from '../../core/code-mode-limits.js';
+import { defaultCodeModeLimits } from '../../config/code-mode-limits.js';
 import type { ToolResult } from '../../core/mcp.js';
 import { toAiSdkTools } from './ai-sdk-tools.js';
 

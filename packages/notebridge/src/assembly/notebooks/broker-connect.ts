@@ -1,6 +1,6 @@
 import type { EntryGate } from '@notebridge/kit/entry-gate';
-import { describeConnection } from '../../core/connection-state.js';
 import { ConnectDoor, type ConnectionView } from '../../doors/connect/connect-door.js';
+import { describeConnection } from '../../notebooks/connection-state.js';
 import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
 import type { PageServer } from '../../notebooks/pages/page-server.js';
 import { toWays } from '../../reference/open-advice.js';

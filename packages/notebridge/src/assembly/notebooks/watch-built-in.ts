@@ -1,6 +1,6 @@
 import type { NotebookHost } from '@notebridge/notebook/host';
 import type { Lease } from '../../broker/lease.js';
-import type { WatchedNotebook, WatchedNotebooks } from '../../core/watched-notebooks.js';
+import type { WatchedNotebook, WatchedNotebooks } from '../../notebooks/watched-notebooks.js';
 import { describeBuiltIn } from './describe-built-in.js';
 import { watchSession } from './watch-session.js';
 

@@ -1,7 +1,7 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import { BridgeError } from '../../core/errors.js';
-import type { WatchedNotebook } from '../../core/watched-notebooks.js';
+import type { WatchedNotebook } from '../../notebooks/watched-notebooks.js';
 
 type Session = Pick<NotebookHost['session'], 'stop' | 'restart' | 'journal' | 'undoLast'>;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../../config/config.js';
-import type { ServerConfig } from '../../core/server-config.js';
+import type { ServerConfig } from '../../config/server-config.js';
 import { findCheckOfOne } from '../doctor/check-one-server.js';
 import { leaveToCluster } from './left-to-cluster.js';
 

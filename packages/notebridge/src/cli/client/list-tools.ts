@@ -1,8 +1,8 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { DescribedTool, ServerReport } from '../../catalog/describe-servers.js';
+import type { PolicyReport } from '../../catalog/policy-report.js';
 import { BridgeError } from '../../core/errors.js';
-import type { PolicyReport } from '../../core/policy-report.js';
 import { printMessage } from '../../core/wire.js';
 import { quote } from '../../util/quote.js';
 import { asTyped } from '../own-command.js';

@@ -1,4 +1,4 @@
-import type { PolicyReport } from '../../core/policy-report.js';
+import type { PolicyReport } from '../../catalog/policy-report.js';
 
 /** Says that tools are called by code; empty where they are not. */
 export function codeModeText({ code_mode: isOn }: PolicyReport): string {

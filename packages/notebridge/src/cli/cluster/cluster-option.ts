@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { isNatsUrl } from '../../core/cluster-settings.js';
+import { isNatsUrl } from '../../config/cluster-settings.js';
 import { BridgeError } from '../../core/errors.js';
 
 /** `--cluster`: which NATS. */

@@ -5,7 +5,7 @@ import { type ClusterSight, type HubOfCluster, lookAtCluster } from '../../assem
 import { sharedHubNames } from '../../cluster/lease-entries.js';
 import { connectNats } from '../../cluster/nats/connect-nats.js';
 import type { NatsCluster } from '../../cluster/nats/nats-cluster.js';
-import type { ClusterSettings } from '../../core/cluster-settings.js';
+import type { ClusterSettings } from '../../config/cluster-settings.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { quote } from '../../util/quote.js';
 import type { Redactor } from '../../util/redactor.js';

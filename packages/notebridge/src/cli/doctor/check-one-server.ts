@@ -1,5 +1,5 @@
 import type { HubOfCluster } from '../../assembly/cluster/look-at-cluster.js';
-import type { ServerConfig } from '../../core/server-config.js';
+import type { ServerConfig } from '../../config/server-config.js';
 import type { ServerStatus } from '../../core/tool-server.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import { quote } from '../../util/quote.js';

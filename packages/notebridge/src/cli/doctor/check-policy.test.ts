@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { PolicyReport } from '../../catalog/policy-report.js';
 import type { Config } from '../../config/config.js';
-import type { PolicyReport } from '../../core/policy-report.js';
-import type { ServerConfig } from '../../core/server-config.js';
+import type { ServerConfig } from '../../config/server-config.js';
 import { approvalText, codeModeText } from '../client/policy-text.js';
 import { checkPolicy } from './check-policy.js';
 

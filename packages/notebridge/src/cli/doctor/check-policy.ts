@@ -1,6 +1,6 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Config } from '../../config/config.js';
-import type { ApprovalMode } from '../../core/server-config.js';
+import type { ApprovalMode } from '../../config/server-config.js';
 import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';
 import { parseCodeMode } from '../command-options.js';
 import { type Check, failedCheck, note, ok } from './check.js';

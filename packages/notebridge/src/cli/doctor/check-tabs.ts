@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Config } from '../../config/config.js';
-import { type ConnectionState, describeConnection } from '../../core/connection-state.js';
+import { type ConnectionState, describeConnection } from '../../notebooks/connection-state.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { tryJson } from '../../util/try-json.js';

@@ -1,6 +1,6 @@
 import { appendAll } from '@notebridge/kit/long-lists';
 import type { SandboxMode } from '@notebridge/notebook/host';
-import { withClusterUrls } from '../../core/cluster-settings.js';
+import { withClusterUrls } from '../../config/cluster-settings.js';
 import { Redactor } from '../../util/redactor.js';
 import { asTyped } from '../own-command.js';
 import { createProgressLine, type Paint, paintFor } from '../terminal.js';

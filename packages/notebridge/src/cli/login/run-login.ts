@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/load-config.js';
+import type { RemoteServerConfig } from '../../config/server-config.js';
 import { BridgeError } from '../../core/errors.js';
-import type { RemoteServerConfig } from '../../core/server-config.js';
 import { openBrowser } from '../../processes/browser.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { type LoginView, logIn } from '../../upstreams/oauth/log-in.js';

@@ -1,9 +1,9 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { ClusterSettings } from '../../core/cluster-settings.js';
+import type { ClusterSettings } from '../../config/cluster-settings.js';
 import { BridgeError } from '../../core/errors.js';
-import { type SharedStore, StoreUnavailable } from '../../core/shared-store.js';
+import { type SharedStore, StoreUnavailable } from '../../state/shared-store.js';
 import type { ClusterBus } from '../cluster-bus.js';
 import { NatsAudit } from './nats-audit.js';
 import { createNatsBus } from './nats-bus.js';

@@ -10,7 +10,7 @@ import {
 } from '@nats-io/transport-node';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { StoreUnavailable } from '../../core/shared-store.js';
+import { StoreUnavailable } from '../../state/shared-store.js';
 
 /** How long one question to NATS may take. */
 export const operationMs = 2000;

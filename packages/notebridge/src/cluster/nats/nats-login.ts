@@ -6,7 +6,7 @@ import {
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node';
-import type { ClusterSettings } from '../../core/cluster-settings.js';
+import type { ClusterSettings } from '../../config/cluster-settings.js';
 import { BridgeError } from '../../core/errors.js';
 import { readNamedFile } from '../../state/named-file.js';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type SharedStore, StoreUnavailable } from '../../core/shared-store.js';
+import { type SharedStore, StoreUnavailable } from '../../state/shared-store.js';
 import { JetStreamFault, type NatsLink, type NatsRightMissing, operationMs } from './nats-link.js';
 
 export interface TriedRights {

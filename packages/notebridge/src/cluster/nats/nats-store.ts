@@ -11,7 +11,7 @@ import {
   StoreUnavailable,
   type StoreWatch,
   type WriteOptions,
-} from '../../core/shared-store.js';
+} from '../../state/shared-store.js';
 import { Slots } from '../../util/slots.js';
 import { hubPrefix } from '../lease-entries.js';
 import { JetStreamFault, type NatsLink } from './nats-link.js';

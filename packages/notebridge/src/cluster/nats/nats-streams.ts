@@ -1,7 +1,7 @@
 import type { Logger } from '@notebridge/kit/logger';
-import type { ClusterAudit } from '../../core/cluster-settings.js';
+import type { ClusterAudit } from '../../config/cluster-settings.js';
 import { BridgeError } from '../../core/errors.js';
-import { StoreUnavailable } from '../../core/shared-store.js';
+import { StoreUnavailable } from '../../state/shared-store.js';
 import { JetStreamFault, type NatsLink } from './nats-link.js';
 
 /** A stream as JetStream has it: its names, and times in nanoseconds. */

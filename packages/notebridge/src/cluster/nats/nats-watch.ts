@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type StoreChange, type StoredEntry, StoreUnavailable, type StoreWatch } from '../../core/shared-store.js';
+import { type StoreChange, type StoredEntry, StoreUnavailable, type StoreWatch } from '../../state/shared-store.js';
 import { JetStreamFault, type NatsLink } from './nats-link.js';
 import { toFault } from './nats-streams.js';
 

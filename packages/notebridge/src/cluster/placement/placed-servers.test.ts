@@ -3,7 +3,7 @@ import { createContext } from '../../../test/support/create-context.js';
 import { pauseProcess } from '../../../test/support/pause-process.js';
 import { type ServerHub, ServerHubs } from '../../../test/support/server-hubs.js';
 import { fixtureConfig, linesOf, temporaryPath } from '../../../test/support/upstreams.js';
-import type { ServerConfig } from '../../core/server-config.js';
+import type { ServerConfig } from '../../config/server-config.js';
 import type { Placement } from '../../core/tool-server.js';
 
 describe('servers of a cluster', () => {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import type { KernelStartObserver } from '../../core/kernel-starts.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
-import type { WhileLive } from '../../core/while-live.js';
+import type { WhileLive } from '../../grants/while-live.js';
+import type { KernelStartObserver } from '../kernel-starts.js';
 import { toCodeResult } from './answer.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel, CreateCodeKernel } from './code-kernel.js';

@@ -1,6 +1,6 @@
 import type { ExecuteOptions, Execution, Kernel, Written, WrittenBounds } from '@notebridge/notebook/host';
-import type { KernelStartObserver } from '../../core/kernel-starts.js';
 import { type Principal, principalKey } from '../../core/principal.js';
+import type { KernelStartObserver } from '../kernel-starts.js';
 import { KernelCalls, type ToolPackages } from './kernel-calls.js';
 import type { NestedCalls } from './nested-calls.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultCodeModeLimits } from '../../core/code-mode-limits.js';
+import { defaultCodeModeLimits } from '../../config/code-mode-limits.js';
 import { parseExecute } from './execute-params.js';
 
 const parse = (params: unknown) => parseExecute(params, defaultCodeModeLimits);

@@ -1,5 +1,5 @@
 import { defaultWaitSeconds, maxWaitSeconds } from '@notebridge/kit/run-words';
-import type { CodeModeLimits } from '../../core/code-mode-limits.js';
+import type { CodeModeLimits } from '../../config/code-mode-limits.js';
 import type { Tool } from '../../core/mcp.js';
 import { choiceOf, numberOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
 

@@ -1,5 +1,5 @@
 import { BridgeError } from '../../core/errors.js';
-import type { KernelStartObserver } from '../../core/kernel-starts.js';
+import type { KernelStartObserver } from '../kernel-starts.js';
 import { CodeKernel, type CreateCodeKernel } from './code-kernel.js';
 
 export interface KernelPoolOptions {

@@ -1,5 +1,5 @@
 import type { Tool } from '../../core/mcp.js';
-import type { SavedSkill } from '../../core/saved-skills.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
 import { TimeSlices } from '../../util/time-slices.js';
 import { maxSearched } from './definitions.js';
 import type { SeenServer } from './seen-server.js';

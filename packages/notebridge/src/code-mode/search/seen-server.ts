@@ -1,5 +1,5 @@
-import type { MayList } from '../../core/may-list.js';
 import type { Tool } from '../../core/mcp.js';
+import type { MayList } from '../../grants/may-list.js';
 import type { SearchedServer } from './known-tools.js';
 
 /** A server as one principal sees it. */

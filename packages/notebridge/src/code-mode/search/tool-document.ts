@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { appendAll } from '@notebridge/kit/long-lists';
 import type { Tool } from '../../core/mcp.js';
-import type { SavedSkill } from '../../core/saved-skills.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
 
 /** What a search looks at, by the place where it stands. */
 export interface SearchedTexts {

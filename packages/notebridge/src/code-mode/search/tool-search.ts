@@ -1,11 +1,11 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { CallContext, Caller } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
-import type { ListerOf } from '../../core/may-list.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal } from '../../core/principal.js';
-import type { SavedSkills } from '../../core/saved-skills.js';
 import type { ToolServers } from '../../core/tool-server.js';
+import type { ListerOf } from '../../grants/may-list.js';
+import type { SavedSkills } from '../../skills/saved-skills.js';
 import { describeTools } from './describe-tools.js';
 import { KnownTools } from './known-tools.js';
 import { parseDescribe, parseSearch } from './parse-params.js';

@@ -1,5 +1,5 @@
 import type { Tool } from '../../core/mcp.js';
-import type { SavedSkill } from '../../core/saved-skills.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
 import { type SearchedTexts, searchedFields, textsOfSkill, textsOfTool } from './tool-document.js';
 import { ideasOf, isCommon, searchWordsOf, stemOf } from './words.js';
 

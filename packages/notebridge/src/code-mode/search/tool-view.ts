@@ -1,7 +1,7 @@
 import { loadStubs, type ToolStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { BridgeError } from '../../core/errors.js';
-import type { SavedSkill } from '../../core/saved-skills.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
 import { quote } from '../../util/quote.js';
 import { maxSearched } from './definitions.js';
 import { firstSentence, shownName } from './one-line.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { MayList } from '../../core/may-list.js';
-import type { SavedSkill } from '../../core/saved-skills.js';
+import type { MayList } from '../../grants/may-list.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
 import { maxSearched } from './definitions.js';
 import type { SearchedServer } from './known-tools.js';
 import { type SeenServer, seenServers } from './seen-server.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '@notebridge/kit/json';
-import type { SavedSkill, SavedSkillFiles } from '../../core/saved-skills.js';
+import type { SavedSkill, SavedSkillFiles } from '../../skills/saved-skills.js';
 import { tryJson } from '../../util/try-json.js';
 
 /** A saved skill, as the index of all of them has it. */

@@ -3,7 +3,7 @@ import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { type Principal, principalKey } from '../../core/principal.js';
-import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../core/saved-skills.js';
+import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../skills/saved-skills.js';
 import { foldSkillName } from '../../util/fold-skill-name.js';
 import { quote } from '../../util/quote.js';
 import { Slots } from '../../util/slots.js';

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EntryGate } from '@notebridge/kit/entry-gate';
 import { pathOf } from '@notebridge/kit/request-head';
 import { createToken, isSameToken } from '@notebridge/kit/token';
-import { type BrowserFamily, type ConnectionState, type ConnectionText, toBrowserFamily } from '../../core/connection-state.js';
-import type { OnRefused } from '../../core/refused-attempt.js';
 import { AuthBackoff } from '../../net/auth-backoff.js';
+import type { OnRefused } from '../../net/refused-attempt.js';
+import { type BrowserFamily, type ConnectionState, type ConnectionText, toBrowserFamily } from '../../notebooks/connection-state.js';
 import { ownPackageFolder, readOwnBytes } from '../../state/own-files.js';
 import { sendBody } from '../http/raw-answer.js';
 

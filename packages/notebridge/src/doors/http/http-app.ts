@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { pathOf } from '@notebridge/kit/request-head';
 import type { Principal } from '../../core/principal.js';
-import type { OnRefused, RefusedAttempt } from '../../core/refused-attempt.js';
+import type { OnRefused, RefusedAttempt } from '../../net/refused-attempt.js';
 import { CallsUnderWay } from './calls-under-way.js';
 import { HttpContext } from './http-context.js';
 import { answerOptions } from './preflight.js';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as requestOf, type Server, type ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 import type { Cancellation } from '../../core/cancellation.js';
-import type { RelayedAnswer, RelayedRequest } from '../../core/session-relay.js';
+import type { RelayedAnswer, RelayedRequest } from '../mcp/session-relay.js';
 
 /** Of one connection between two hops: they are not the answer's. */
 const hopHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date', 'content-length']);

@@ -1,7 +1,7 @@
 import { BridgeError } from '../../core/errors.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
-import type { SessionShelf } from '../../core/session-shelf.js';
 import type { Hub } from '../../hub.js';
+import type { SessionShelf } from '../../identity/session-shelf.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { McpHttpLimits } from './http-call.js';
 import { HttpSession, type HttpSessionOptions } from './http-session.js';

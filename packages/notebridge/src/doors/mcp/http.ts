@@ -3,10 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import { isModernVersion } from '../../core/protocol-versions.js';
-import type { SessionRelay } from '../../core/session-relay.js';
-import type { SessionShelf } from '../../core/session-shelf.js';
 import { parseMessage } from '../../core/wire.js';
 import type { Hub } from '../../hub.js';
+import type { SessionShelf } from '../../identity/session-shelf.js';
 import { type Classified, classifyMessage, type RpcId, type RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys, envelopeOf } from '../../rpc/modern-envelope.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
@@ -20,6 +19,7 @@ import { fault, faultOf, fromRefusal, type HttpFault, headerMismatch, printFault
 import { HttpLegacy } from './http-legacy.js';
 import { HttpModern } from './http-modern.js';
 import { HttpSessions } from './http-sessions.js';
+import type { SessionRelay } from './session-relay.js';
 import { markOf, relayRequest, serveRelayed } from './session-relaying.js';
 
 /** Where the door stands. */

@@ -3,13 +3,13 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
-import type { RelayedRequest, SessionRelay } from '../../core/session-relay.js';
 import type { HttpApp } from '../http/http-app.js';
 import { HttpContext } from '../http/http-context.js';
 import { InnerServer } from '../http/inner-server.js';
 import { receiveBody } from '../http/read-body.js';
 import { isRefusal } from '../http/refusal.js';
 import { faultOf, fromRefusal, type HttpFault, printFault } from './http-fault.js';
+import type { RelayedRequest, SessionRelay } from './session-relay.js';
 
 /** What the door of agents reads. */
 const passedHeaders = [

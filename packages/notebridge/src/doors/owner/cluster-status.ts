@@ -1,4 +1,4 @@
-import type { ClusterFacts, HubFacts, WatchedCluster } from '../../core/watched-cluster.js';
+import type { ClusterFacts, HubFacts, WatchedCluster } from '../../cluster/watched-cluster.js';
 
 export type ClusterState = 'joining' | 'joined' | 'cut_off' | 'lost' | 'refused' | 'draining';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { WatchedConfig } from '../../core/config-edit.js';
+import type { WatchedConfig } from '../../config/config-edit.js';
 
 /** What the last edit of the config did, and why the file as it is now is not used, if it is not. */
 export function describeConfig({ edit, refused }: WatchedConfig, file: string | undefined): JsonObject {

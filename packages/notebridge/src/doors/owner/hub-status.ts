@@ -1,5 +1,5 @@
 import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
-import type { WatchedConfig } from '../../core/config-edit.js';
+import type { WatchedConfig } from '../../config/config-edit.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import { ownVersion } from '../../state/own-files.js';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { NotebooksElsewhere } from '../../broker/ask-host.js';
 import { BridgeError } from '../../core/errors.js';
-import type { WatchedChange, WatchedLease, WatchedNotebook, WatchedNotebooks } from '../../core/watched-notebooks.js';
+import type { WatchedChange, WatchedLease, WatchedNotebook, WatchedNotebooks } from '../../notebooks/watched-notebooks.js';
 import { quote } from '../../util/quote.js';
 import type { HttpContext } from '../http/http-context.js';
 import { readObject } from './read-object.js';

@@ -1,10 +1,10 @@
 import type { HubReport } from '../../catalog/describe-servers.js';
-import type { WatchedConfig } from '../../core/config-edit.js';
+import type { WatchedCluster } from '../../cluster/watched-cluster.js';
+import type { WatchedConfig } from '../../config/config-edit.js';
 import { BridgeError } from '../../core/errors.js';
 import { principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { WatchedAgents } from '../../core/watched-agents.js';
-import type { WatchedCluster } from '../../core/watched-cluster.js';
 import { printMessage } from '../../core/wire.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';

@@ -1,4 +1,4 @@
-import type { DoorAuth } from '../../core/door-auth.js';
+import type { DoorAuth } from '../../config/door-auth.js';
 import { printMessage } from '../../core/wire.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { AuthChallenge } from '../http/refusal.js';

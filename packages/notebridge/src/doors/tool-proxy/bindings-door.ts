@@ -4,7 +4,7 @@ import { gatherInput } from '../../bindings/input.js';
 import { type BindingsArchive, ServedBindings } from '../../bindings/served-bindings.js';
 import { Cancellation } from '../../core/cancellation.js';
 import type { Principal } from '../../core/principal.js';
-import { workWhileLive } from '../../core/while-live.js';
+import { workWhileLive } from '../../grants/while-live.js';
 import type { HttpContext } from '../http/http-context.js';
 import { sendTagged } from './entity-tag.js';
 import type { ToolProxy } from './tool-proxy-context.js';

@@ -1,7 +1,7 @@
 import { Cancellation } from '../../core/cancellation.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';
-import { workWhileLive } from '../../core/while-live.js';
+import { workWhileLive } from '../../grants/while-live.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { isListed } from './proxy-tool-call.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';

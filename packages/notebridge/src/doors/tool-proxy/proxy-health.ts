@@ -1,5 +1,5 @@
-import type { HubPlace } from '../../core/hub-place.js';
 import type { ServerStatus } from '../../core/tool-server.js';
+import type { HubPlace } from '../hub-place.js';
 import type { ToolProxy } from './tool-proxy-context.js';
 
 /** Reports that the hub can serve: a client that gets this answer has reached it. */

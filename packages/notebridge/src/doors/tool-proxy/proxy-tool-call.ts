@@ -12,7 +12,7 @@ import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import type { TraceHeaders } from '../../core/trace-headers.js';
-import { workWhileLive } from '../../core/while-live.js';
+import { workWhileLive } from '../../grants/while-live.js';
 import { quote } from '../../util/quote.js';
 import { searchAddress } from './search-tools.js';
 import { type CallAnswer, toAnswer } from './to-answer.js';

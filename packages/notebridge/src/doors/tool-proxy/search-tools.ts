@@ -1,11 +1,11 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import type { ToolSearch } from '../../code-mode/search/tool-search.js';
-import type { ListerOf } from '../../core/may-list.js';
 import type { ToolResult } from '../../core/mcp.js';
 import type { Principal } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
+import type { ListerOf } from '../../grants/may-list.js';
 
 /** The address of the search, in place of a server's tool: no server has this name. */
 export const searchAddress: ToolAddress = { server: '', tool: 'search' };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type SharedStore, StoreConflict, StoreUnavailable } from '../../core/shared-store.js';
+import { type SharedStore, StoreConflict, StoreUnavailable } from '../../state/shared-store.js';
 import { deriveKey } from '../../util/derive-key.js';
 import type { Runtime } from '../../util/runtime.js';
 import { SealedTexts } from '../../util/sealed-text.js';

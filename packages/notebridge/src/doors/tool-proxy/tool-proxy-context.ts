@@ -3,15 +3,15 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { ToolNames } from '../../catalog/tool-names.js';
 import type { Caller } from '../../core/call-context.js';
-import type { WatchedPlace } from '../../core/hub-place.js';
-import type { ListerOf } from '../../core/may-list.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
-import type { WhileLive } from '../../core/while-live.js';
+import type { ListerOf } from '../../grants/may-list.js';
+import type { WhileLive } from '../../grants/while-live.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
+import type { WatchedPlace } from '../hub-place.js';
 import { createSearchTools, type SearchTools } from './search-tools.js';
 import { type AnswerStore, StoredAnswers } from './stored-answers.js';
 

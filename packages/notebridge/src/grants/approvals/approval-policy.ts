@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ApprovalMode, UpstreamSettings } from '../../config/server-config.js';
 import type { Tool } from '../../core/mcp.js';
-import type { ApprovalMode, UpstreamSettings } from '../../core/server-config.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { matchAny } from '../../util/name-patterns.js';
 

@@ -1,5 +1,5 @@
 import type { Listeners } from '@notebridge/kit/listeners';
-import type { ConnectionState } from '../../core/connection-state.js';
+import type { ConnectionState } from '../connection-state.js';
 import type { RefusedPage } from './page-listener.js';
 import type { Slot, TurnedAway } from './slot.js';
 

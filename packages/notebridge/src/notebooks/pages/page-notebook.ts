@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
-import { type ConnectionState, describeConnection, isTrouble } from '../../core/connection-state.js';
+import { type ConnectionState, describeConnection, isTrouble } from '../connection-state.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { ConnectionWatch, type ConnectionWatchOptions } from './connection-watch.js';
 import { createStaticListPolicy } from './disconnected-policy.js';

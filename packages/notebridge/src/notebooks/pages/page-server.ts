@@ -6,7 +6,7 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import type { OnRefused } from '../../core/refused-attempt.js';
+import type { OnRefused } from '../../net/refused-attempt.js';
 import { describePortOwner } from '../../processes/port-owner.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { type AnswerPlain, PageListener, type RefusedPage } from './page-listener.js';

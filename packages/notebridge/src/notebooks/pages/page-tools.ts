@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { toValidEntries } from '../../catalog/valid-entries.js';
 import type { ListToolsResult, Tool } from '../../core/mcp.js';
-import { toValidEntries } from '../../core/valid-entries.js';
 import { printMessage } from '../../core/wire.js';
 
 /** The longest name that MCP allows. */

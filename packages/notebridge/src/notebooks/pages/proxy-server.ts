@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { toValidList } from '../../catalog/valid-entries.js';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { isListMethod, type ListMethod } from '../../core/list-methods.js';
@@ -9,7 +10,6 @@ import { type ListToolsResult, type Tool, type ToolResult, toFailedResult } from
 import { type ParamHeader, paramHeadersOf } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import { mayAskIn } from '../../core/questions.js';
-import { toValidList } from '../../core/valid-entries.js';
 import type { SerialCalls } from '../../questions/serial-calls.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import { withoutEnvelope } from '../../rpc/modern-envelope.js';

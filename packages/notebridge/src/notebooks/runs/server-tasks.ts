@@ -5,10 +5,10 @@ import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
-import { unanswered } from '../../core/put-question.js';
 import { canAnswer, isQuestion, type Question, withAsker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import { type TaskReport, type TaskServers, taskEvent } from '../../core/task-servers.js';
+import { unanswered } from '../../questions/put-question.js';
 import { relatedTaskKey } from './task.js';
 
 /** A task that a server has begun for a call, as it is known here. */

@@ -1,6 +1,6 @@
+import type { RemoteServerConfig } from '../../config/server-config.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { latestLegacyVersion } from '../../core/protocol-versions.js';
-import type { RemoteServerConfig } from '../../core/server-config.js';
 import type { Environment } from '../../processes/environment.js';
 import { createServerFetch } from '../server-fetch.js';
 import { describeOAuthFault } from './describe-oauth-fault.js';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@notebridge/kit/json';
-import type { RemoteServerConfig } from '../../core/server-config.js';
+import type { RemoteServerConfig } from '../../config/server-config.js';
 import type { Environment } from '../../processes/environment.js';
 import { tryJson } from '../../util/try-json.js';
 import { createServerFetch } from '../server-fetch.js';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openAnswering, openLiar } from '../../../test/support/lying-server.js';
 import { httpConfig } from '../../../test/support/upstreams.js';
-import type { RemoteServerConfig } from '../../core/server-config.js';
+import type { RemoteServerConfig } from '../../config/server-config.js';
 import { logIn } from './log-in.js';
 import { logOut } from './log-out.js';
 import { Logins, openLoginStore } from './logins.js';

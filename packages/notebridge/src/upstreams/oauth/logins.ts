@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RemoteServerConfig, ServerConfig } from '../../core/server-config.js';
+import type { RemoteServerConfig, ServerConfig } from '../../config/server-config.js';
 import type { FileWatch } from '../../state/private-file.js';
 import type { Redactor } from '../../util/redactor.js';
 import type { Fetch } from './guarded-fetch.js';

@@ -6,8 +6,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import type { RemoteServerConfig, UpstreamAuth } from '../../config/server-config.js';
 import { BridgeError } from '../../core/errors.js';
-import type { RemoteServerConfig, UpstreamAuth } from '../../core/server-config.js';
 import { readNamedFile } from '../../state/named-file.js';
 import { quote } from '../../util/quote.js';
 import { assertMayAsk, assertSecure } from './guarded-fetch.js';

@@ -1,6 +1,6 @@
 import type { AuthProvider } from '@modelcontextprotocol/client';
+import type { RemoteServerConfig } from '../../config/server-config.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import type { RemoteServerConfig } from '../../core/server-config.js';
 import type { Redactor } from '../../util/redactor.js';
 import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';

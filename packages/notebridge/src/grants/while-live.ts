@@ -1,6 +1,6 @@
-import type { Cancellation } from './cancellation.js';
-import type { BridgeError } from './errors.js';
-import type { Principal } from './principal.js';
+import type { Cancellation } from '../core/cancellation.js';
+import type { BridgeError } from '../core/errors.js';
+import type { Principal } from '../core/principal.js';
 
 /**
  * Calls back once, when the right of the principal to call has ended: its grant was revoked, or has expired. Returns what stops that. The owner's

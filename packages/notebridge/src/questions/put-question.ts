@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from './call-context.js';
-import { BridgeError } from './errors.js';
-import { canAnswer, type Question, type QuestionOptions, withAsker } from './questions.js';
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError } from '../core/errors.js';
+import { canAnswer, type Question, type QuestionOptions, withAsker } from '../core/questions.js';
 
 export interface PutQuestionOptions extends QuestionOptions {
   /** The name of the server that asks. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from './call-context.js';
-import type { ToolResult } from './mcp.js';
-import type { Principal } from './principal.js';
+import type { CallContext } from '../core/call-context.js';
+import type { ToolResult } from '../core/mcp.js';
+import type { Principal } from '../core/principal.js';
 
 /** Code that was kept under a name, as a search shows it. */
 export interface SavedSkill {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type ListMethod, listMethods } from '../core/list-methods.js';
+import type { LeftOutEntry } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
-import { type ListMethod, listMethods } from './list-methods.js';
 import { createCompileCheck } from './schema-check.js';
 import {
   between,
@@ -14,14 +15,6 @@ import {
   type Validate,
   whole,
 } from './valid-members.js';
-
-/** An entry of a list that no client is shown. */
-export interface LeftOutEntry {
-  /** `tool "set"`. */
-  what: string;
-  name: unknown;
-  why: string;
-}
 
 /** The result of a list method as clients may see it. */
 export interface ValidList {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Principal } from './principal.js';
+import type { Principal } from '../core/principal.js';
 
 /** A session of an agent of the legacy era, as another hub, or the next start of this one, goes on with it. */
 export interface LeftSession {

@@ -1,4 +1,4 @@
-import type { Principal } from './principal.js';
+import type { Principal } from '../core/principal.js';
 
 /** What code may do that runs on behalf of callers: never more than each of them may. */
 export interface DelegatedRights {

@@ -1,5 +1,5 @@
-import type { Tool } from './mcp.js';
-import type { Principal } from './principal.js';
+import type { Tool } from '../core/mcp.js';
+import type { Principal } from '../core/principal.js';
 
 /** Whether a list may show a tool of a server; undefined: a server whose tools are not known, or that has none. */
 export type MayList = (server: string, tool: Tool | undefined) => boolean;
