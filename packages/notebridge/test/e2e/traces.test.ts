@@ -245,9 +245,9 @@ describe('more traces than a collector takes', () => {
     await using collector = await OtlpReceiver.start((response) => (isHeld ? held.push(response) : response.end()));
     await using hub = await startHub(collector.endpoint, { intervalMs: 100, metrics: false });
     const agent = openModernAgent(hub, () => hub.ownerToken);
-    /** Calls until one of them is recorded, or is not. */
+    /** Calls until one of them is recorded, or is not. A batch that is held frees its room after some seconds: a slow machine needs many. */
     const callUntil = async (flags: string): Promise<void> => {
-      for (let round = 0; round < 300; round++) {
+      for (let round = 0; round < 3000; round++) {
         const replies = await Promise.all(Array.from({ length: 32 }, () => agent('tools/call', { name: 'meta__meta' })));
         if (replies.some((reply) => String(metaOf(reply).traceparent).endsWith(`-${flags}`))) return;
       }
