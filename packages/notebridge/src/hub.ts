@@ -7,9 +7,9 @@ import type { Middleware, MiddlewareContext, MiddlewareHost } from './core/middl
 import type { ParamHeader } from './core/param-headers.js';
 import type { Principal } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
-import { WatchedAgents } from './core/watched-agents.js';
 import { foreverLive, type WhileLive } from './grants/while-live.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
+import { WatchedAgents } from './recent/watched-agents.js';
 
 export interface HubOptions {
   /** Sent to agents as the protocol's `serverInfo`. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { CallContext } from '../core/call-context.js';
-import { CallObservers } from '../core/call-observers.js';
 import type { Tool } from '../core/mcp.js';
 import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
@@ -17,6 +16,7 @@ import { LiveGrants } from '../grants/live-grants.js';
 import { Refusals } from '../grants/refusals.js';
 import type { WhileLive } from '../grants/while-live.js';
 import { RecentCalls } from '../recent/recent-calls.js';
+import { CallObservers } from '../telemetry/call-observers.js';
 import type { Cluster } from './cluster/open-cluster.js';
 import type { ConfigServers } from './config-servers.js';
 import type { NotebookPlace } from './notebooks/open-notebook.js';

@@ -1,9 +1,9 @@
 import type { BindingsInput, BoundServer } from '@notebridge/bindings';
 import { messageOf } from '@notebridge/kit/message-of';
-import { askForTools } from '../core/ask-for-tools.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
+import { askForTools } from './ask-for-tools.js';
 
 export interface GatherOptions {
   hubUrl: string | undefined;

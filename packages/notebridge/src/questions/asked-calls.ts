@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
-import { agentKey, isOnlyDeclared } from '../core/agent-key.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { type Question, toQuestion } from '../core/questions.js';
+import { agentKey, isOnlyDeclared } from '../identity/agent-key.js';
 import type { RpcId } from '../rpc/messages.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { AskedCall } from './asked-call.js';

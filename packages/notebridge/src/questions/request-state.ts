@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
-import { agentKey } from '../core/agent-key.js';
 import type { CallContext } from '../core/call-context.js';
 import { owner, principalKey } from '../core/principal.js';
+import { agentKey } from '../identity/agent-key.js';
 import { deriveKey } from '../util/derive-key.js';
 
 /** What states are signed with, and who parks the calls. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { isAtLeast, type LoggerLevel, logLevels, toLogger } from '@notebridge/kit/logger';
-import type { ClosableLogger } from '../core/logger.js';
+import type { ClosableLogger } from '../state/closable-logger.js';
 
 /** A line of the log, as it was written: secrets may still be in it. */
 export interface LogLine {

@@ -1,6 +1,6 @@
 import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
-import type { ClosableLogger } from '../../core/logger.js';
 import type { Environment } from '../../processes/environment.js';
+import type { ClosableLogger } from '../../state/closable-logger.js';
 import type { Redacting } from '../../util/redactor.js';
 
 export interface OpenBrokerOptions {

@@ -1,5 +1,5 @@
 import type { Notebridge } from '../../assembly/create-notebridge.js';
-import type { ClosableLogger } from '../../core/logger.js';
+import type { ClosableLogger } from '../../state/closable-logger.js';
 import type { Redacting } from '../../util/redactor.js';
 import { loadClusterConfig } from '../cluster/load-cluster-config.js';
 import type { HubCommandOptions } from '../command-options.js';

@@ -1,6 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { askForTools } from '../../core/ask-for-tools.js';
+import { askForTools } from '../../bindings/ask-for-tools.js';
 import type { Tool } from '../../core/mcp.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../core/call-context.js';
 import type { Principal } from '../../core/principal.js';
-import { nameOfClient, type WatchedAgent } from '../../core/watched-agents.js';
+import { nameOfClient, type WatchedAgent } from '../../recent/watched-agents.js';
 
 /** Clients under one token may call themselves anything, and anew in each request. */
 const mostNames = 8;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
-import type { WatchedAgent, WatchedAgents } from '../../core/watched-agents.js';
 import type { GrantStore } from '../../grants/grant-store.js';
+import type { WatchedAgent, WatchedAgents } from '../../recent/watched-agents.js';
 import { quote } from '../../util/quote.js';
 import type { HttpContext } from '../http/http-context.js';
 

@@ -1,6 +1,6 @@
+import type { Tool } from '../core/mcp.js';
+import type { ToolServer } from '../core/tool-server.js';
 import { settlesWithin } from '../util/settles-within.js';
-import type { Tool } from './mcp.js';
-import type { ToolServer } from './tool-server.js';
 
 export interface AskForToolsOptions {
   /** How long it is waited for, from when it was first asked by anybody, or began to start. Milliseconds. */

@@ -1,4 +1,4 @@
-import type { Caller } from './call-context.js';
+import type { Caller } from '../core/call-context.js';
 
 /** What a client says of itself behind this is not looked at. UTF-16 units. */
 const maxWord = 200;

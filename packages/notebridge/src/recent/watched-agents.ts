@@ -1,7 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import type { Caller } from './call-context.js';
-import type { Principal } from './principal.js';
-import type { Era } from './protocol-versions.js';
+import type { Caller } from '../core/call-context.js';
+import type { Principal } from '../core/principal.js';
+import type { Era } from '../core/protocol-versions.js';
 
 /** An agent that is connected, as the owner of the hub sees it. What it says is of the moment at which it is asked. */
 export interface WatchedAgent {
