@@ -12,11 +12,12 @@ describe('the hosts that the console shows', () => {
     );
   });
 
-  it.each(hosts)('have its settings and its command: $name', ({ name, format, container, connection }) => {
+  it.each(hosts)('have its settings and its command: $name', ({ name, format, scopes, connection }) => {
     const shown = agentHosts.find((host) => host.name === name);
     const text = shown?.snippet?.(url);
     const settings = text === undefined ? undefined : format === 'toml' ? parse(text) : (JSON.parse(text) as unknown);
+    const [container = ''] = scopes.user?.({ platform: 'linux', env: {}, project: '/' }).container ?? [];
     expect(settings).toEqual(connection && { [container]: { notebridge: connection.entry(url) } });
-    expect(shown?.ownCommand?.(url)).toEqual(connection?.ownCommand?.(url));
+    expect(shown?.ownCommand?.(url)).toEqual(connection?.ownCommand?.(url, 'user'));
   });
 });

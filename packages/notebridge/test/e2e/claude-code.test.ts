@@ -3,14 +3,14 @@
 
 /** Claude Code itself, from npm, in a home of its own, with a model on loopback that does what a script says. */
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { lockedPackages } from '../../../../scripts/locked-packages.mjs';
 import { untilBrokerEnded } from '../support/broker.js';
-import { createHome, programFile } from '../support/program.js';
+import { createHome, programFile, runProgram } from '../support/program.js';
 import { type ModelTurn, ScriptedModel } from '../support/scripted-model.js';
 
 const timeout = 300_000;
@@ -28,10 +28,11 @@ async function prompt(turns: readonly ModelTurn[]): Promise<{ model: ScriptedMod
   try {
     await using model = await ScriptedModel.start(turns);
     const file = join(home, 'sums.ipynb');
-    const config = join(home, 'servers.json');
     writeFileSync(file, JSON.stringify({ nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [] }));
+    const config = join(home, 'servers.json');
     const args = [programFile, 'stdio', '--notebook', file];
     writeFileSync(config, JSON.stringify({ mcpServers: { notebridge: { command: process.execPath, args, env } } }));
+    // With servers of its own files it begins its first turn while they start.
     const words = ['-p', 'Add up in my notebook.', '--mcp-config', config, '--strict-mcp-config', '--allowedTools', 'mcp__notebridge'];
     const own = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'none', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', TMPDIR: home };
     const running = promisify(execFile)(claude, words, { cwd: home, env: { ...env, ...own }, timeout });
@@ -43,6 +44,28 @@ async function prompt(turns: readonly ModelTurn[]): Promise<{ model: ScriptedMod
     rmSync(home, { recursive: true, force: true });
   }
 }
+
+it('starts what setup has written for each of two projects', { timeout, tags: ['P-746'] }, async () => {
+  const { home, env } = createHome();
+  try {
+    for (const name of ['one', 'two']) {
+      const cwd = join(home, name);
+      mkdirSync(join(cwd, '.git'), { recursive: true });
+      await runProgram(['setup', 'claude-code', '--notebook', `${name}.ipynb`, '--write'], { env, cwd });
+    }
+    for (const name of ['one', 'two']) {
+      const { stdout } = await promisify(execFile)(claude, ['mcp', 'list'], {
+        cwd: join(home, name),
+        env: { ...env, TMPDIR: home },
+        timeout,
+      });
+      expect(stdout).toMatch(new RegExp(`^notebridge: node .*/${name}\\.ipynb - .*Connected`, 'm'));
+    }
+    await untilBrokerEnded(join(home, 'state'));
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+});
 
 const ofOurs = (name: unknown): string[] => (typeof name === 'string' && name.startsWith(prefix) ? [name.slice(prefix.length)] : []);
 const prefix = 'mcp__notebridge__';

@@ -23,11 +23,11 @@ async function setUp(host: string, ...words: string[]): Promise<JsonObject> {
   const { ending, stdout, stderr } = await runProgram(['setup', host, ...words, '--write', '--json'], { env });
   expect(stderr).toBe('');
   expect(ending).toBe(0);
-  const { file } = JSON.parse(stdout) as { file: string };
+  const { file, scope, project = '' } = JSON.parse(stdout) as { file: string; scope: string; project?: string };
   const text = readFileSync(file, 'utf8');
-  const config = (file.endsWith('.toml') ? parse(text) : JSON.parse(text)) as Record<string, { notebridge: JsonObject }>;
-  const [servers] = Object.values(config);
-  return servers?.notebridge ?? {};
+  const config = (file.endsWith('.toml') ? parse(text) : JSON.parse(text)) as JsonObject;
+  const [servers] = Object.values(scope === 'local' ? ((config.projects as JsonObject)[project] as JsonObject) : config) as JsonObject[];
+  return (servers?.notebridge ?? {}) as JsonObject;
 }
 
 describe('the command that setup writes', { timeout: 120_000 }, () => {

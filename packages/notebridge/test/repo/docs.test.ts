@@ -100,8 +100,8 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     for (const line of code.split('\n')) {
       const command = line.replace(/ +#.*/, '');
       const { stdout } = await shell(`cd '${project}' && ${command} --write --json`);
-      const { file, notebook, kernel } = JSON.parse(String(stdout)) as Record<string, string>;
-      const { args } = JSON.parse(readFileSync(file ?? '', 'utf8')).mcpServers.notebridge as { args: string[] };
+      const { file, project: root = '', notebook, kernel } = JSON.parse(String(stdout)) as Record<string, string>;
+      const { args } = JSON.parse(readFileSync(file ?? '', 'utf8')).projects[root].mcpServers.notebridge as { args: string[] };
       expect(command.includes('--notebook')).toBe(notebook !== undefined && args.includes(notebook));
       expect(command.includes('--kernel')).toBe(kernel !== undefined && args.includes(kernel));
       rmSync(file ?? '');

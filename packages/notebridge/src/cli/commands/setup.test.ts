@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const run = async (...args: string[]): Promise<string> => {
   let printed = '';
-  const command = setupCommand({ env: { HOME: home }, platform: 'linux', print: (text) => (printed += text) });
+  const command = setupCommand({ env: { HOME: home }, platform: 'linux', project: '/project', print: (text) => (printed += text) });
   await command.exitOverride().parseAsync(args, { from: 'user' });
   return printed;
 };

@@ -1,6 +1,7 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { sharedOptions } from '../command-options.js';
-import { type ConfigPlace, hosts } from '../setup/hosts.js';
+import { type ConfigPlace, hosts, type Scope } from '../setup/hosts.js';
+import { projectOf } from '../setup/project-of.js';
 
 /** What the command sees of the process that it runs in. */
 export interface SetupTerminal extends ConfigPlace {
@@ -8,6 +9,7 @@ export interface SetupTerminal extends ConfigPlace {
 }
 
 interface SetupCommandOptions {
+  scope?: Scope;
   write?: boolean;
   json?: boolean;
   notebook?: string;
@@ -35,16 +37,22 @@ export function setupCommand(terminal: SetupTerminal = ownTerminal()): Command {
     .addOption(sharedOptions.allowNet())
     .addOption(sharedOptions.codeMode())
     .option('--url [address]', 'connect to a hub that serves, in place of starting one (default: the hub that you run)')
+    .addOption(
+      new Option(
+        '--scope <scope>',
+        'for which projects: "local" for this one (Claude Code, where it is the default), "project" for this one in a file of it, "user" for all',
+      ).choices(['local', 'project', 'user']),
+    )
     .option('--write', "merge it into the host's file; the old file is kept beside it")
     .option('--json', 'print a JSON object, for scripts')
     .action(async (host: string | undefined, { write = false, json = false, ...named }: SetupCommandOptions) => {
       // Loaded only now: the parsers of the hosts' formats must not slow down the start of other commands.
       const [{ setup }, { describeSetup }] = await Promise.all([import('../setup/setup.js'), import('../setup/describe-setup.js')]);
-      const report = await setup({ host, write, ...named, env: terminal.env, platform: terminal.platform });
+      const report = await setup({ host, write, ...named, env: terminal.env, platform: terminal.platform, project: terminal.project });
       terminal.print(json ? `${JSON.stringify(report, undefined, 2)}\n` : describeSetup(report));
     });
 }
 
 function ownTerminal(): SetupTerminal {
-  return { env: process.env, platform: process.platform, print: (text) => process.stdout.write(text) };
+  return { env: process.env, platform: process.platform, project: projectOf(process.cwd()), print: (text) => process.stdout.write(text) };
 }

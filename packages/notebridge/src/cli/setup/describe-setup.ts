@@ -9,12 +9,12 @@ export function describeSetup(report: SetupReport): string {
 }
 
 function instructions({ host, title, file, snippet, notes, ownCommand, afterwards, ...report }: SetupReport): string[] {
-  const { notebook, kernel, files, allowNet, codeMode, url } = report;
-  const named = { notebook, kernel, files, 'allow-net': allowNet?.join(','), url };
+  const { scope, project, notebook, kernel, files, allowNet, codeMode, url } = report;
+  const named = { ...(report.isScopeNamed ? { scope } : {}), notebook, kernel, files, 'allow-net': allowNet?.join(','), url };
   const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]));
   if (codeMode !== undefined) words.push('--code-mode');
   return [
-    `${title} reads its MCP servers from ${file}`,
+    `${title} reads its MCP servers from ${file}${ofProject(project)}`,
     'Put this into it:',
     snippet.trimEnd(),
     ...(ownCommand === undefined ? [] : [`Or let ${title} do it:`, `  ${ownCommand}`]),
@@ -24,9 +24,18 @@ function instructions({ host, title, file, snippet, notes, ownCommand, afterward
   ];
 }
 
-function outcome({ status, title, file, backup, notes, afterwards }: SetupReport): string[] {
+function outcome({ status, title, file, project, backup, notes, afterwards }: SetupReport): string[] {
   const remarks = notes.map((note) => asTyped(note));
-  if (status === 'unchanged') return [`${title} already has "notebridge" in ${file}\nNothing was written.`, ...remarks];
+  if (status === 'unchanged')
+    return [`${title} already has "notebridge" in ${file}${ofProject(project)}\nNothing was written.`, ...remarks];
   const done = status === 'added' ? 'Added "notebridge" to' : 'Updated "notebridge" in';
-  return [`${done} ${file}${backup === undefined ? '' : `\nThe old file is kept as ${backup}`}`, ...remarks, afterwards];
+  return [
+    `${done} ${file}${ofProject(project)}${backup === undefined ? '' : `\nThe old file is kept as ${backup}`}`,
+    ...remarks,
+    afterwards,
+  ];
+}
+
+function ofProject(project: string | undefined): string {
+  return project === undefined ? '' : `\nThat is for the project ${project}`;
 }

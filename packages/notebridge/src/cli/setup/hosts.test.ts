@@ -3,7 +3,7 @@ import { hosts } from './hosts.js';
 
 const launch = { command: 'node', args: ['/opt/notebridge.js'] };
 const fileOf = (name: string, platform: NodeJS.Platform, env: Record<string, string>): string | undefined =>
-  hosts.find((host) => host.name === name)?.file({ platform, env });
+  hosts.find((host) => host.name === name)?.scopes.user?.({ platform, env, project: '/project' }).file;
 
 describe('hosts', () => {
   beforeEach(({ skip }) => skip(process.platform === 'win32', 'its commands and paths are those of POSIX'));

@@ -9,26 +9,35 @@ import { type LaunchCommand, toShellLine } from './launch-command.js';
 export interface Host {
   name: string;
   title: string;
-  /** The file of the user's own servers, absolute. */
-  file(place: ConfigPlace): string;
+  /** Where it keeps servers. The first scope is the default. */
+  scopes: Readonly<Partial<Record<Scope, (place: ConfigPlace) => ServersPlace>>>;
   format: 'json' | 'toml';
-  /** The key of that file under which servers stand by name. */
-  container: string;
   /** What stands under our name in a file that did not have us. Of an existing entry only `command` and `args` are ever changed. */
   entry(launch: LaunchCommand): JsonObject;
-  /** The host's own command that does the same, if it has one. */
-  ownCommand?(launch: LaunchCommand): string;
+  /** The host's own command that does the same, if it has one for that scope. */
+  ownCommand?(launch: LaunchCommand, scope: Scope): string | undefined;
   /** How it connects to a hub that serves; missing where the file has commands only. */
   connection?: HubEntry;
   /** What to do in the host afterwards: one sentence. */
   afterwards: string;
 }
 
+/** For which projects an entry counts: `local` for this one, in the user's own files; `project` for this one, in a file of the project; `user` for all. */
+export type Scope = 'local' | 'project' | 'user';
+
+/** Servers of a scope. */
+export interface ServersPlace {
+  /** Absolute. */
+  file: string;
+  /** The keys of that file that lead to the servers by name. */
+  container: readonly string[];
+}
+
 /** A hub as an entry of a host. The token is named by a variable, never written. */
 export interface HubEntry {
   /** Of an existing entry only the address is ever changed. */
   entry(url: string): JsonObject;
-  ownCommand?(url: string): string;
+  ownCommand?(url: string, scope: Scope): string | undefined;
 }
 
 /** Where a host finds the token with which its agents come to a hub. */
@@ -43,6 +52,8 @@ function bearer(prefix = ''): { Authorization: string } {
 export interface ConfigPlace {
   env: Environment;
   platform: NodeJS.Platform;
+  /** The folder of the project, absolute. */
+  project: string;
 }
 
 /** A cell may run for long: hosts that let a server say so wait as long as we do, an hour. */
@@ -54,33 +65,36 @@ export const hosts: readonly Host[] = [
   {
     name: 'claude-code',
     title: 'Claude Code',
-    file: (place) => join(place.env.CLAUDE_CONFIG_DIR || home(place), '.claude.json'),
+    scopes: {
+      local: (place) => ({ file: claudeFile(place), container: ['projects', place.project, 'mcpServers'] }),
+      project: ({ project }) => ({ file: join(project, '.mcp.json'), container: ['mcpServers'] }),
+      user: (place) => ({ file: claudeFile(place), container: ['mcpServers'] }),
+    },
     format: 'json',
-    container: 'mcpServers',
     entry: (launch) => ({ type: 'stdio', ...launch }),
-    ownCommand: (launch) => `claude mcp add --scope user notebridge -- ${toShellLine(launch)}`,
+    ownCommand: (launch, scope) => `claude mcp add --scope ${scope} notebridge -- ${toShellLine(launch)}`,
     connection: {
       entry: (url) => ({ type: 'http', url, headers: bearer() }),
-      ownCommand: (url) =>
-        `claude mcp add --scope user --transport http notebridge ${shellWord(url)} --header '${`Authorization: ${bearer().Authorization}`}'`,
+      ownCommand: (url, scope) =>
+        `claude mcp add --scope ${scope} --transport http notebridge ${shellWord(url)} --header '${`Authorization: ${bearer().Authorization}`}'`,
     },
     afterwards: 'Start a new Claude Code session, then type /mcp to see it.',
   },
   {
     name: 'claude-desktop',
     title: 'Claude Desktop',
-    file: (place) => join(applicationData(place), 'Claude', 'claude_desktop_config.json'),
+    scopes: {
+      user: (place) => ({ file: join(applicationData(place), 'Claude', 'claude_desktop_config.json'), container: ['mcpServers'] }),
+    },
     format: 'json',
-    container: 'mcpServers',
     entry: (launch) => ({ ...launch }),
     afterwards: 'Quit Claude Desktop and start it again.',
   },
   {
     name: 'cursor',
     title: 'Cursor',
-    file: (place) => join(home(place), '.cursor', 'mcp.json'),
+    scopes: inFolders('.cursor', 'mcp.json', 'mcpServers'),
     format: 'json',
-    container: 'mcpServers',
     entry: (launch) => ({ ...launch }),
     connection: { entry: (url) => ({ url, headers: bearer('env:') }) },
     afterwards: 'Restart Cursor; its settings list it under MCP.',
@@ -88,9 +102,11 @@ export const hosts: readonly Host[] = [
   {
     name: 'vscode',
     title: 'VS Code',
-    file: (place) => join(applicationData(place), 'Code', 'User', 'mcp.json'),
+    scopes: {
+      user: (place) => ({ file: join(applicationData(place), 'Code', 'User', 'mcp.json'), container: ['servers'] }),
+      project: ({ project }) => ({ file: join(project, '.vscode', 'mcp.json'), container: ['servers'] }),
+    },
     format: 'json',
-    container: 'servers',
     entry: (launch) => ({ type: 'stdio', ...launch }),
     connection: { entry: (url) => ({ type: 'http', url, headers: bearer('env:') }) },
     afterwards: 'In VS Code, run "MCP: List Servers" and start it there.',
@@ -98,9 +114,8 @@ export const hosts: readonly Host[] = [
   {
     name: 'gemini',
     title: 'Gemini CLI',
-    file: (place) => join(place.env.GEMINI_CLI_HOME || home(place), '.gemini', 'settings.json'),
+    scopes: inFolders('.gemini', 'settings.json', 'mcpServers', (place) => join(place.env.GEMINI_CLI_HOME || home(place), '.gemini')),
     format: 'json',
-    container: 'mcpServers',
     entry: (launch) => ({ ...launch, timeout: timeoutSeconds * 1000 }),
     connection: { entry: (url) => ({ httpUrl: url, headers: bearer(), timeout: timeoutSeconds * 1000 }) },
     afterwards: 'Start Gemini CLI again, then type /mcp to see it.',
@@ -108,11 +123,10 @@ export const hosts: readonly Host[] = [
   {
     name: 'codex',
     title: 'Codex',
-    file: (place) => join(place.env.CODEX_HOME || join(home(place), '.codex'), 'config.toml'),
+    scopes: inFolders('.codex', 'config.toml', 'mcp_servers', (place) => place.env.CODEX_HOME || join(home(place), '.codex')),
     format: 'toml',
-    container: 'mcp_servers',
     entry: (launch) => ({ ...launch, startup_timeout_sec: startupSeconds, tool_timeout_sec: timeoutSeconds }),
-    ownCommand: (launch) => `codex mcp add notebridge -- ${toShellLine(launch)}`,
+    ownCommand: (launch, scope) => (scope === 'user' ? `codex mcp add notebridge -- ${toShellLine(launch)}` : undefined),
     connection: {
       entry: (url) => ({
         url,
@@ -120,11 +134,24 @@ export const hosts: readonly Host[] = [
         startup_timeout_sec: startupSeconds,
         tool_timeout_sec: timeoutSeconds,
       }),
-      ownCommand: (url) => `codex mcp add notebridge --url ${shellWord(url)} --bearer-token-env-var ${tokenVariable}`,
+      ownCommand: (url, scope) =>
+        scope === 'user' ? `codex mcp add notebridge --url ${shellWord(url)} --bearer-token-env-var ${tokenVariable}` : undefined,
     },
     afterwards: 'Start a new Codex session, then type /mcp to see it.',
   },
 ];
+
+function claudeFile(place: ConfigPlace): string {
+  return join(place.env.CLAUDE_CONFIG_DIR || home(place), '.claude.json');
+}
+
+/** A file of the same name in the user's folder of the host and in that of a project. */
+function inFolders(folder: string, file: string, key: string, ofUser = (place: ConfigPlace) => join(home(place), folder)): Host['scopes'] {
+  return {
+    user: (place) => ({ file: join(ofUser(place), file), container: [key] }),
+    project: ({ project }) => ({ file: join(project, folder, file), container: [key] }),
+  };
+}
 
 function home({ env, platform }: ConfigPlace): string {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir();

@@ -6,7 +6,7 @@ import { mergeIntoJson } from './merge-json.js';
 
 const request: MergeRequest = {
   file: 'F',
-  container: 'servers',
+  container: ['servers'],
   name: 'notebridge',
   entry: { type: 'stdio', command: 'npx', args: ['-y', 'notebridge'] },
 };

@@ -16,7 +16,7 @@ export function mergeIntoJson(text: string, request: MergeRequest): Merged {
   const before = parsed.document.value;
   const plan = planMerge(before, request);
   if (plan.kind === 'none') return { text, change: 'none', former: plan.former };
-  const place = [request.container, request.name];
+  const place = [...request.container, request.name];
   const changes =
     plan.kind === 'add'
       ? [{ path: place, value: request.entry }]

@@ -7,7 +7,7 @@ import { mergeIntoToml } from './merge-toml.js';
 
 const request: MergeRequest = {
   file: 'F',
-  container: 'mcp_servers',
+  container: ['mcp_servers'],
   name: 'notebridge',
   entry: { command: 'npx', args: ['-y', 'notebridge'], tool_timeout_sec: 3600 },
 };

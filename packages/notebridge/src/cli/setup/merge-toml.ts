@@ -32,7 +32,7 @@ function parseFile(text: string, file: string): JsonObject {
 /** A table at the end of the file belongs to no other, whatever stands above. */
 function appendTable(text: string, { container, name, entry }: MergeRequest): string {
   const eol = lineEndOf(text);
-  const table = withEol(stringify({ [container]: { [name]: entry } }), eol);
+  const table = withEol(stringify(container.reduceRight<JsonObject>((inner, key) => ({ [key]: inner }), { [name]: entry })), eol);
   if (text.trim() === '') return table;
   return `${text}${text.endsWith('\n') ? '' : eol}${eol}${table}`;
 }
@@ -65,7 +65,7 @@ function commentsIn(lines: readonly string[], eol: string): string[] {
 /** True for the line `[container.name]`, however it is quoted and spaced. */
 function isHeaderOf(line: string, { container, name }: MergeRequest): boolean {
   if (!isHeader(line)) return false;
-  const servers = tryParse(line)?.[container];
+  const servers = container.reduce<unknown>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), tryParse(line));
   const table = isJsonObject(servers) ? servers[name] : undefined;
   return isJsonObject(table) && Object.keys(table).length === 0;
 }

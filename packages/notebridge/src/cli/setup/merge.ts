@@ -7,7 +7,8 @@ import { BridgeError } from '../../core/errors.js';
 export interface MergeRequest {
   /** Only for errors. */
   file: string;
-  container: string;
+  /** The keys that lead to the servers. */
+  container: readonly string[];
   name: string;
   /** For a file that does not have us: its `args` end with `options`. */
   entry: JsonObject;
@@ -42,10 +43,9 @@ const kindKeys = ['command', 'url', 'httpUrl'];
 
 /** @throws BridgeError `bad_config` if the file holds something else where our entry belongs. */
 export function planMerge(config: unknown, request: MergeRequest): MergePlan {
-  const { container, name, entry } = request;
+  const { name, entry } = request;
   if (!isJsonObject(config)) throw misfit(request, 'is not an object', 'Fix the file');
-  const servers = Object.hasOwn(config, container) ? config[container] : {};
-  if (!isJsonObject(servers)) throw misfit(request, `has a "${container}" that is not an object of servers`, 'Fix it');
+  const servers = serversIn(config, request);
   if (!Object.hasOwn(servers, name)) return { kind: 'add', former: [] };
   const existing = servers[name];
   const kind = kindKeys.find((key) => Object.hasOwn(entry, key)) ?? 'command';
@@ -60,6 +60,16 @@ export function planMerge(config: unknown, request: MergeRequest): MergePlan {
   const { args, former } = toArgs(existing, request);
   if (!isDeepStrictEqual(existing.args ?? [], args)) keys.args = args;
   return Object.keys(keys).length === 0 ? { kind: 'none', former } : { kind: 'update', keys, former };
+}
+
+function serversIn(config: JsonObject, request: MergeRequest): JsonObject {
+  let servers = config;
+  for (const key of request.container) {
+    const inner = Object.hasOwn(servers, key) ? servers[key] : {};
+    if (!isJsonObject(inner)) throw misfit(request, `has a "${key}" that is not an object of servers`, 'Fix it');
+    servers = inner;
+  }
+  return servers;
 }
 
 /** Guards the text edit: afterwards the file must say exactly what it said, but for our entry. */
@@ -129,12 +139,15 @@ function launcherLength(command: unknown, words: readonly unknown[]): number {
   return (named >= 0 ? named : words.findIndex((word) => typeof word === 'string' && !word.startsWith('-'))) + 1;
 }
 
-function withoutEntry(config: unknown, { container, name }: MergeRequest): unknown {
+/** With the objects on the way to it, whether they were there or not. */
+function withoutEntry(config: unknown, { container, name }: Pick<MergeRequest, 'container' | 'name'>): unknown {
   if (!isJsonObject(config)) return config;
-  const { [container]: servers = {}, ...others } = config;
-  if (!isJsonObject(servers)) return config;
-  const { [name]: _ours, ...otherServers } = servers;
-  return { ...others, [container]: otherServers };
+  const [key, ...deeper] = container;
+  if (key === undefined) {
+    const { [name]: _ours, ...others } = config;
+    return others;
+  }
+  return { ...config, [key]: withoutEntry(config[key] ?? {}, { container: deeper, name }) };
 }
 
 /** Why an edit is not made that would take a person's comment away, and what to do. */

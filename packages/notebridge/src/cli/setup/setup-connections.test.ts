@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 const run = (named: Partial<Parameters<typeof setup>[0]>): Promise<SetupReport> =>
-  setup({ host: 'cursor', write: true, launch, env: { HOME: home }, platform: 'linux', ...named });
+  setup({ host: 'cursor', write: true, launch, env: { HOME: home }, platform: 'linux', project: '/project', ...named });
 const cursorEntry = async (): Promise<{ args: string[]; url: string }> =>
   (JSON.parse(await readFile(join(home, '.cursor', 'mcp.json'), 'utf8')) as { mcpServers: { notebridge: { args: string[]; url: string } } })
     .mcpServers.notebridge;

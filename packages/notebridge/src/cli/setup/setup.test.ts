@@ -20,8 +20,8 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const run = (host: string | undefined, write = true): Promise<SetupReport> =>
-  setup({ host, write, launch, env: { HOME: home }, platform: 'linux' });
+const run = (host: string | undefined, write = true, more: Partial<Parameters<typeof setup>[0]> = {}): Promise<SetupReport> =>
+  setup({ host, write, launch, env: { HOME: home }, platform: 'linux', project: '/project', ...more });
 const faultOf = async (running: Promise<unknown>): Promise<BridgeError> => {
   const error = await running.catch((thrown: unknown) => thrown);
   if (!(error instanceof BridgeError)) throw new Error(`expected a BridgeError, got ${String(error)}`);
@@ -42,7 +42,7 @@ describe('setup: printing', () => {
 
   it("names the host's own command where it has one", async () => {
     expect(describeSetup(await run('claude-code', false))).toContain(
-      '  claude mcp add --scope user notebridge -- node /opt/notebridge.js\n',
+      '  claude mcp add --scope local notebridge -- node /opt/notebridge.js\n',
     );
     expect(describeSetup(await run('cursor', false))).not.toContain('Or let');
   });
@@ -65,7 +65,7 @@ describe('setup: writing', () => {
     expect((await stat(report.file)).mode & 0o777).toBe(0o600);
     const again = await run(name);
     expect(again.status).toBe('unchanged');
-    expect(describeSetup(again)).toContain(`already has "notebridge" in ${report.file}\nNothing was written.`);
+    expect(describeSetup(again)).toContain(`already has "notebridge" in ${report.file}\n`);
     expect(await readdir(dirname(report.file))).toHaveLength(1);
   });
 
@@ -74,7 +74,7 @@ describe('setup: writing', () => {
     const old = '{"numStartups":7,"mcpServers":{"other":{"command":"x"}}}';
     await writeFile(file, old);
     await chmod(file, 0o640);
-    const report = await run('claude-code');
+    const report = await run('claude-code', true, { scope: 'user' });
     expect(report.status).toBe('added');
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
       numStartups: 7,
@@ -132,9 +132,56 @@ describe('setup: writing', () => {
   });
 });
 
+describe('setup --scope', () => {
+  const read = async (file: string): Promise<unknown> => JSON.parse(await readFile(join(home, file), 'utf8'));
+  const inProject = (name: string, more: Partial<Parameters<typeof setup>[0]> = {}) =>
+    run('claude-code', true, { project: join(home, name), notebook: join(home, `${name}.ipynb`), ...more });
+
+  it('is one project for Claude Code: a second one has a notebook of its own', { tags: ['P-746'] }, async () => {
+    expect(await inProject('one')).toMatchObject({ status: 'added', scope: 'local', project: join(home, 'one'), notes: [] });
+    const report = await inProject('two');
+    expect(describeSetup(report)).toContain(`Added "notebridge" to ${report.file}\nThat is for the project ${join(home, 'two')}`);
+    const entry = (name: string) => ({
+      mcpServers: { notebridge: { type: 'stdio', command: 'node', args: [...launch.args, '--notebook', join(home, `${name}.ipynb`)] } },
+    });
+    expect(await read('.claude.json')).toEqual({ projects: { [join(home, 'one')]: entry('one'), [join(home, 'two')]: entry('two') } });
+    expect((await inProject('one')).status).toBe('unchanged');
+  });
+
+  it('says that there is an entry for all projects, and leaves it', { tags: ['P-746'] }, async () => {
+    await inProject('one', { scope: 'user' });
+    const { notes } = await inProject('one');
+    expect(notes).toEqual([expect.stringContaining(`for all projects too, in ${join(home, '.claude.json')}`)]);
+    expect(await read('.claude.json')).toMatchObject({ mcpServers: { notebridge: {} }, projects: { [join(home, 'one')]: {} } });
+  });
+
+  it('says at an entry for all projects that one for this project is there to have', { tags: ['P-746'] }, async () => {
+    await inProject('one', { scope: 'user' });
+    const { notes } = await inProject('two', { scope: 'user' });
+    expect(notes).toEqual([expect.stringMatching(/^Until now it had: .*one\.ipynb\n.*setup claude-code --scope local/)]);
+  });
+
+  it.each([
+    ['claude-code', '.mcp.json'],
+    ['cursor', '.cursor/mcp.json'],
+    ['vscode', '.vscode/mcp.json'],
+    ['gemini', '.gemini/settings.json'],
+    ['codex', '.codex/config.toml'],
+  ])('puts it into the project for %s, and says what that means', { tags: ['P-746'] }, async (host, file) => {
+    const report = await run(host, true, { scope: 'project', project: join(home, 'p') });
+    expect(report).toMatchObject({ status: 'added', file: join(home, 'p', file), notes: [expect.stringContaining('what you share')] });
+    expect(describeSetup({ ...report, status: 'printed' })).toContain(`setup ${host} --scope project --write`);
+  });
+
+  it('is refused where the host has none such, with those that it has', async () => {
+    const error = await faultOf(run('claude-desktop', true, { scope: 'local' }));
+    expect([error.code, error.message]).toEqual(['bad_usage', expect.stringContaining('Its scopes: user.')]);
+  });
+});
+
 describe('setup --notebook', () => {
   const name = (notebook: string, host = 'cursor', write = true) =>
-    setup({ host, write, notebook, launch, env: { HOME: home }, platform: 'linux' });
+    setup({ host, write, notebook, launch, env: { HOME: home }, platform: 'linux', project: '/project' });
   const argsOf = async (): Promise<string[]> =>
     (JSON.parse(await readFile(join(home, '.cursor', 'mcp.json'), 'utf8')) as { mcpServers: { notebridge: { args: string[] } } }).mcpServers
       .notebridge.args;
@@ -189,7 +236,7 @@ describe('setup --notebook', () => {
 
 describe('setup --code-mode', () => {
   const name = (more: Partial<Parameters<typeof setup>[0]>, host = 'cursor') =>
-    setup({ host, write: true, launch, env: { HOME: home }, platform: 'linux', ...more });
+    setup({ host, write: true, launch, env: { HOME: home }, platform: 'linux', project: '/project', ...more });
   const argsOf = async (): Promise<string[]> =>
     (JSON.parse(await readFile(join(home, '.cursor', 'mcp.json'), 'utf8')) as { mcpServers: { notebridge: { args: string[] } } }).mcpServers
       .notebridge.args;
@@ -217,7 +264,7 @@ describe('setup --code-mode', () => {
     const other = await name({ notebook: 'jupyter' });
     expect(await argsOf()).toEqual([...launch.args, '--code-mode', '--notebook', 'jupyter']);
     expect(other.notes).toEqual([
-      'Until now it had: --notebook /work.ipynb --allow-net pypi.org',
+      expect.stringMatching(/^Until now it had: --notebook \/work\.ipynb --allow-net pypi\.org\n.*--scope project/),
       expect.stringContaining('It starts with: --code-mode\n'),
     ]);
     await name({ codeMode: true, notebook: 'local' });

@@ -9,7 +9,7 @@ import { stateDir } from '../../processes/state-dir.js';
 import { assertKeptOutside } from '../../processes/written-rule.js';
 import { toWholeKernel } from '../kernel-argument.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
-import { type ConfigPlace, type Host, hosts, tokenVariable } from './hosts.js';
+import { type ConfigPlace, type Host, hosts, type Scope, type ServersPlace, tokenVariable } from './hosts.js';
 import { toHubAddress } from './hub-address.js';
 import { type LaunchCommand, launchCommand } from './launch-command.js';
 import { type EntryOption, type Merged, type MergeRequest, sameKind, toWords } from './merge.js';
@@ -22,6 +22,8 @@ export interface SetupOptions extends ConfigPlace {
   host: string | undefined;
   /** False prints only. */
   write: boolean;
+  /** For which projects. Default: the first of the host, and all with `url`. */
+  scope?: Scope | undefined;
   /** The notebook that the host's agents work in, as `--notebook` of `stdio` takes it; files are written as whole paths. Default: none is named. */
   notebook?: string | undefined;
   /** What runs its code, as `--kernel` of `stdio` takes it; paths are written whole. Default: none is named. */
@@ -42,6 +44,12 @@ export interface SetupReport {
   host: string;
   title: string;
   file: string;
+  /** For which projects the entry counts. */
+  scope: Scope;
+  /** It was asked for. */
+  isScopeNamed: boolean;
+  /** The folder of the project, where it counts for one alone. */
+  project?: string;
   status: 'printed' | 'unchanged' | 'added' | 'updated';
   /** What the file has to hold, as it would stand in an otherwise empty one. */
   snippet: string;
@@ -71,17 +79,27 @@ export interface SetupReport {
  */
 export async function setup(options: SetupOptions): Promise<SetupReport> {
   const host = findHost(options.host);
-  const plan = options.url === undefined ? await planStart(host, options) : planConnection(host, { ...options, url: options.url });
-  const request: MergeRequest = { file: host.file(options), container: host.container, name: 'notebridge', ...plan.merge };
+  // A hub is of all projects.
+  const scope = findScope(host, options.scope ?? (options.url === undefined ? undefined : 'user'));
+  const inScope = { ...options, scope };
+  const plan = options.url === undefined ? await planStart(host, inScope) : planConnection(host, { ...inScope, url: options.url });
+  const request: MergeRequest = { ...placeOf(host, inScope), name: 'notebridge', ...plan.merge };
   const { former, ...outcome } = options.write ? await writeEntry(host, request) : { status: 'printed' as const, former: [] };
   return {
     host: host.name,
     title: host.title,
     file: request.file,
+    scope,
+    isScopeNamed: options.scope !== undefined,
+    ...(scope === 'user' ? {} : { project: options.project }),
     ...outcome,
     snippet: mergers[host.format]('', request).text,
     ...plan.report,
-    notes: [...plan.report.notes, ...noteOn(former, { host, asked: plan.merge.options ?? [] })],
+    notes: [
+      ...plan.report.notes,
+      ...noteOn(former, { host, scope, asked: plan.merge.options ?? [] }),
+      ...(scope === 'user' ? [] : await noteOnOthers(host, { ...inScope, request })),
+    ],
     afterwards: host.afterwards,
   };
 }
@@ -92,7 +110,9 @@ interface SetupPlan {
   report: Pick<SetupReport, 'notebook' | 'kernel' | 'files' | 'allowNet' | 'codeMode' | 'url' | 'notes' | 'ownCommand'>;
 }
 
-async function planStart(host: Host, options: SetupOptions): Promise<SetupPlan> {
+type InScope = SetupOptions & { scope: Scope };
+
+async function planStart(host: Host, options: InScope): Promise<SetupPlan> {
   const { notebook, files, allowNet = [], codeMode, launch: base = launchCommand() } = options;
   assertBuiltIn(options);
   const argument = notebook === undefined ? undefined : await toNotebookArgument(notebook);
@@ -104,7 +124,7 @@ async function planStart(host: Host, options: SetupOptions): Promise<SetupPlan> 
   for (const server of allowNet) named.push(['--allow-net', server]);
   if (codeMode !== undefined) named.push(['--code-mode']);
   const launch = { ...base, args: [...base.args, ...toWords(named)] };
-  const ownCommand = host.ownCommand?.(launch);
+  const ownCommand = host.ownCommand?.(launch, options.scope);
   return {
     merge: { entry: host.entry(launch), options: named },
     report: {
@@ -141,7 +161,10 @@ async function toKernel(kernel: string, { notebook, env }: Pick<SetupOptions, 'n
 }
 
 /** What the entry had until now, and what it still has of which nothing was asked for. */
-function noteOn(former: readonly EntryOption[], { host, asked }: { host: Host; asked: readonly EntryOption[] }): string[] {
+function noteOn(
+  former: readonly EntryOption[],
+  { host, scope, asked }: { host: Host; scope: Scope; asked: readonly EntryOption[] },
+): string[] {
   const toText = (options: readonly EntryOption[]): string =>
     toWords(options)
       .map((word) => shellWord(withoutToken(word)))
@@ -149,7 +172,9 @@ function noteOn(former: readonly EntryOption[], { host, asked }: { host: Host; a
   const replaced = sameKind(former, asked);
   const kept = former.filter((option) => !replaced.includes(option));
   const notes: string[] = [];
-  if (replaced.length > 0 && toText(replaced) !== toText(sameKind(asked, replaced))) notes.push(`Until now it had: ${toText(replaced)}`);
+  const isOfNotebook = replaced.some(([name]) => name === '--notebook');
+  if (replaced.length > 0 && toText(replaced) !== toText(sameKind(asked, replaced)))
+    notes.push(`Until now it had: ${toText(replaced)}${scope === 'user' && isOfNotebook ? forOneProject(host) : ''}`);
   const [works, calls] = [kept.filter(([name]) => name !== '--code-mode'), kept.filter(([name]) => name === '--code-mode')];
   if (works.length > 0 && toText(works) !== '--notebook colab')
     notes.push(`It starts with: ${toText(works)}\nFor Google Colab: notebridge setup ${host.name} --notebook colab --write`);
@@ -157,11 +182,29 @@ function noteOn(former: readonly EntryOption[], { host, asked }: { host: Host; a
   return notes;
 }
 
+/** An entry for all projects works in one notebook: a second project takes it from the first. */
+function forOneProject({ name, scopes }: Host): string {
+  const [scope] = (['local', 'project'] as const).filter((each) => scopes[each] !== undefined);
+  return scope === undefined ? '' : `\nThat was for all projects. For this one alone: notebridge setup ${name} --scope ${scope} …`;
+}
+
+async function noteOnOthers(host: Host, { request, ...options }: InScope & { request: MergeRequest }): Promise<string[]> {
+  const notes: string[] = [];
+  if (options.scope === 'project')
+    notes.push('That file belongs to the project, and has paths of this machine in it: keep it out of what you share.');
+  const ofUser = host.scopes.user?.(options);
+  const text = ofUser === undefined ? undefined : await readHostFile(ofUser.file);
+  if (ofUser === undefined || text === undefined) return notes;
+  const isThere = mergers[host.format](text, { ...request, ...ofUser }).change !== 'added';
+  if (isThere) notes.push(`There is a "notebridge" for all projects too, in ${ofUser.file}. In this one the new entry counts.`);
+  return notes;
+}
+
 function tokenNote({ title }: Host): string {
   return `The token of the address is not written: the file of ${title} is no place for it. Of a server on this machine it is found without; for another one, have JUPYTER_TOKEN set where ${title} is started.`;
 }
 
-function planConnection(host: Host, { url, env, ...named }: SetupOptions & { url: string | true }): SetupPlan {
+function planConnection(host: Host, { url, env, scope, ...named }: InScope & { url: string | true }): SetupPlan {
   const { notebook, kernel, files, allowNet = [], codeMode } = named;
   if ([notebook, kernel, files, ...allowNet].some((value) => value !== undefined))
     throw new BridgeError(
@@ -179,7 +222,7 @@ function planConnection(host: Host, { url, env, ...named }: SetupOptions & { url
       `${host.title} takes no address of a server from its file, only commands to start. Leave --url out: notebridge setup ${host.name}`,
     );
   const address = toHubAddress(url, stateDir(env));
-  const ownCommand = host.connection.ownCommand?.(address);
+  const ownCommand = host.connection.ownCommand?.(address, scope);
   return {
     merge: { entry: host.connection.entry(address) },
     report: {
@@ -202,6 +245,19 @@ async function writeEntry(host: Host, request: MergeRequest): Promise<Pick<Setup
   if (merged.change === 'none') return { status: 'unchanged', former };
   const backup = await replaceHostFile({ file: request.file, before, after: merged.text });
   return { status: merged.change, former, ...(backup === undefined ? {} : { backup }) };
+}
+
+function findScope({ title, scopes }: Host, scope: Scope | undefined): Scope {
+  const known = Object.keys(scopes) as [Scope, ...Scope[]];
+  if (scope === undefined) return known[0];
+  if (known.includes(scope)) return scope;
+  throw new BridgeError('bad_usage', `${title} keeps no servers with the scope "${scope}". Its scopes: ${known.join(', ')}.`);
+}
+
+function placeOf({ scopes }: Host, options: InScope): ServersPlace {
+  const place = scopes[options.scope]?.(options);
+  if (place === undefined) throw new BridgeError('internal', 'A scope is used that the host has not.');
+  return place;
 }
 
 function findHost(name: string | undefined): Host {
