@@ -72,7 +72,8 @@ const prefix = 'mcp__notebridge__';
 
 it('has the tools where an agent begins in its first turn', { timeout }, async () => {
   const { model } = await prompt([]);
-  const [{ tools = [] } = {}] = model.requests;
+  const [{ tools = [], messages } = {}] = model.requests;
+  expect(JSON.stringify(messages)).toContain('First call: get_notebook_info.');
   const loaded = tools.filter(({ defer_loading: isLater }) => isLater !== true);
   expect(loaded.flatMap(({ name }) => ofOurs(name)).sort()).toEqual([
     'add_code_cell',

@@ -6,7 +6,7 @@ import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
 import { callNotebookTool } from '../call-notebook-tool.js';
 
 const instructions =
-  'Works in a notebook of the person\'s own JupyterLab, with its own kernel: code has the person\'s files, packages and network. A person may edit and run the same notebook at the same time. list_notebooks and connect_notebook choose the notebook; get_notebook_info says which one is in use, and whether edits show at once in open tabs ("live").';
+  'The user\'s own JupyterLab: live notebooks, which they see and edit too, with their kernels, files, packages and network. Use it to read, write and run notebook cells. First call: list_notebooks, then connect_notebook. get_notebook_info says which one is in use, and whether edits show at once in open tabs ("live").';
 
 /** The notebooks of a Jupyter server as a provider. */
 export class JupyterNotebook extends ToolsOnlyProvider {

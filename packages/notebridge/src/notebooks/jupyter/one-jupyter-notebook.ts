@@ -7,7 +7,7 @@ import { callNotebookTool } from '../call-notebook-tool.js';
 
 /** What agents are told of it. */
 export const oneJupyterInstructions =
-  'Works in a notebook of the person\'s own JupyterLab, with its own kernel: code has the person\'s files, packages and network. A person may edit and run the same notebook at the same time; get_notebook_info says whether edits show at once in open tabs ("live").';
+  'A notebook of the user\'s own JupyterLab, live: they see and edit it too, and its kernel has their files, packages and network. Use it to read, write and run notebook cells. First call: get_notebook_info, which says whether edits show at once in open tabs ("live").';
 
 /** Where edits are not shown at once in open tabs, a person has to agree to them. */
 const allowEdits: Tool = {

@@ -24,13 +24,13 @@ export interface LocalNotebookOptions {
   openBrowser?: ((url: string) => Promise<BrowserResult>) | undefined;
 }
 
-/** The instructions about the built-in notebook for agents. What is said of the kernel is true when they are sent. */
-const instructions = 'Works in a Jupyter notebook on this machine that a person can see and edit at the same time.';
+/** The instructions about the built-in notebook for agents. Codex shows its model the first 240 characters alone. What is said of the kernel is true when they are sent. */
+const instructions =
+  "The user's live Jupyter notebook on this machine, which they see and edit too. Use it to read, write and run notebook cells, to compute and to plot. First call: get_notebook_info.";
 const laterInstructions =
   ' A person may put in another kernel at any time: your next answer says so, and get_notebook_info has the one that is there now, and what it can do.';
 
-const unknownKernel =
-  ' Which kernel runs its code, and what that can and cannot do (packages, files, network), is in get_notebook_info: read it before the first run.';
+const unknownKernel = ' It says which kernel runs the code, and what that can and cannot do (packages, files, network).';
 
 /** Where code has something to call. */
 const toolInstructions =
