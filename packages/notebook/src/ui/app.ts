@@ -20,6 +20,7 @@ import { announceEvents } from './frame/news.js';
 import { Outline } from './frame/outline.js';
 import { followReopening } from './frame/reopened-banner.js';
 import { startStatusBanners } from './frame/status-banners.js';
+import { GoneText } from './gone-text.js';
 import { HeldKeys } from './held-keys.js';
 import { editorKeys, listenToKeys } from './keys.js';
 import { HostConnection } from './link/connection.js';
@@ -128,7 +129,7 @@ export function startApp(root: HTMLElement, key: string): void {
   showTools(view, selection, commands, store);
   followPointer(view, selection);
   announceEvents(store, announcer);
-  const press = listenToKeys(commands);
+  const press = listenToKeys(commands, new GoneText({ drafts, selection, store }));
   keepDrafts(drafts, store, () => connection.isOpen);
   const inserter = createInserter((type) => commands.insertBefore(undefined, type));
   switchWithLink(inserter, store);

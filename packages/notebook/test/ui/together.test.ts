@@ -73,6 +73,28 @@ describe('person and agent at once', () => {
     await expect.poll(() => host.document.cells.map(({ source }) => source)).toEqual(['keep', 'work of hours']);
   });
 
+  it('types on when the agent deletes the cell: no letter is a command, and none is lost', {
+    ...drivesBrowser,
+    tags: ['P-747'],
+  }, async () => {
+    const host = await stage.host({ cells: [{ source: 'keep' }, { source: '' }, { source: 'last' }] });
+    const { page, faults } = await stage.window(host);
+    await page.locator('.cm-content').nth(1).click();
+    await page.keyboard.type('the inde');
+    host.document.delete('cell-1', { by: claude });
+    await expect.poll(() => page.locator('.cm-content').count()).toBe(2);
+    await page.keyboard.type('x of db add exists');
+    expect(host.document.cells.map(({ source }) => source)).toEqual(['keep', 'last']);
+    await page.getByRole('button', { name: 'Put my text into a new cell' }).click();
+    await expect.poll(() => host.document.cells.at(-1)?.source).toMatch(/x of db add exists$/);
+    // The person has seen it now, and means what the keys mean.
+    await page.locator('.cell').nth(1).locator('.cm-content').click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('x');
+    await expect.poll(() => host.document.cells.map(({ source }) => source)).toEqual(['keep', expect.stringMatching(/exists$/)]);
+    expect(faults).toEqual([]);
+  });
+
   it('leads to the cell in which the agent works', drivesBrowser, async () => {
     const host = await stage.host({ cells: Array.from({ length: 80 }, (_, index) => ({ source: `x = ${index}` })) });
     const { page } = await stage.window(host);

@@ -180,6 +180,13 @@ export class Drafts {
     this.rebase(isSameHost);
   }
 
+  /** Typed when the cell was gone already: it goes on with the text that is kept of it, or is kept itself. */
+  typeOn(cellId: string, typed: string): void {
+    const kept = this.#orphans.find((each) => each.cellId === cellId) ?? { cellId, base: '', text: '', by: undefined };
+    this.#orphans = [...this.#orphans.filter((each) => each !== kept), { ...kept, text: kept.text + typed }];
+    this.#listeners.emit({ type: 'pending' });
+  }
+
   /** They have another place now, or the person does not want them. */
   drop(orphans: readonly Orphan[]): void {
     this.#orphans = this.#orphans.filter((each) => !orphans.includes(each));
