@@ -9,8 +9,9 @@ import { findIpythonPlaces } from './ipython-places.js';
 import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, shellScriptsOf, valuesOfOptions } from './program-words.js';
 import { expandVariables, interpretersOf, isPlainShellText, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
 import { findBehindShim } from './shims.js';
-import { readSmallFile } from './small-file.js';
+import { readHead, readSmallFile } from './small-file.js';
 import { foldersHiddenIn, foldersNamedBy } from './text-folders.js';
+import { fragmentsOf, isVolume, partsOf, sourcesOf } from './word-parts.js';
 
 /** A command line, and what surrounds it. */
 export interface CodeStart {
@@ -45,6 +46,8 @@ interface Surroundings extends Omit<CodeStart, 'argv' | 'cwd' | 'env' | 'given'>
 
 /** More than anybody writes. */
 const mostDepth = 8;
+/** Bytes of a script that are searched. */
+const mostScript = 4 * 1024 * 1024;
 const mostTexts = 16;
 const mostModules = 16;
 const mostModuleFolders = 256;
@@ -53,10 +56,11 @@ const mostSearched = 64;
 
 /** Each of these names code for some interpreter or linker, or a folder from which it takes code or settings. */
 const codeVariables =
-  /^(PYTHON.*|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PS4|ZDOTDIR|HOME|XDG_(CONFIG|CACHE|DATA)_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|PYENV_.*|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|GCONV_PATH|NODE_COMPILE_CACHE|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH)$/;
+  /^(PYTHON.*|NODE_(OPTIONS|PATH)|PERL5?(LIB|OPT|DB)|RUBY(LIB|OPT)|GEM_(HOME|PATH)|LD_(PRELOAD|LIBRARY_PATH|AUDIT)|DYLD_.*|BASH_ENV|ENV|BASH_FUNC_.*|PS4|ZDOTDIR|HOME|XDG_(CONFIG|CACHE|DATA)_HOME|IPYTHONDIR|JUPYTER_.*|VIRTUAL_ENV|CONDA_PREFIX|PYENV_.*|CLASSPATH|(_?JAVA|JDK_JAVA)_.*OPTIONS|LUA_C?PATH|PHPRC|PHP_INI_SCAN_DIR|R_(LIBS.*|PROFILE.*|ENVIRON.*|HOME)|JULIA_(LOAD_PATH|DEPOT_PATH|PROJECT)|(NPM|npm)_(CONFIG|config)_.*|UV_.*|PIP_.*|GCONV_PATH|NODE_COMPILE_CACHE|DENO_.*|BUN_.*|GIT_.*|MAKEFILES|MAKEFLAGS|OPENSSL_(CONF|MODULES|ENGINES)|CARGO_.*|AWKPATH|LESSOPEN|TCLLIBPATH|MISE_.*|ASDF_.*|COMPOSE_(ENV_)?FILES?|DOCKER_CONFIG|PSQLRC|TOX_CONFIG_FILE|DOTNET_STARTUP_HOOKS|GO(FLAGS|ROOT|PATH)|LUA_INIT.*|YARN_.*|RUSTC_WRAPPER|BUNDLE_GEMFILE|PIPENV_PIPFILE|JUST_JUSTFILE|VIMINIT|CLOUDSDK_PYTHON|PROMPT_COMMAND|KUBECONFIG|AWS_CONFIG_FILE)$/;
 
 /** Some of these say which environment a shell is in, or belong to tools: no kernel takes code by them as it starts. */
-const shellVariables = /^(VIRTUAL_ENV|CONDA_PREFIX|PYENV_.*|UV_.*|PIP_.*|GIT_.*|CARGO_.*|MAKEFILES|MAKEFLAGS|(NPM|npm)_.*)$/;
+const shellVariables =
+  /^(VIRTUAL_ENV|CONDA_PREFIX|(PYENV|MISE|ASDF|UV|PIP|GIT|CARGO|YARN)_.*|MAKEFILES|MAKEFLAGS|(NPM|npm)_.*|COMPOSE_.*|DOCKER_CONFIG|PSQLRC|TOX_CONFIG_FILE|GO(FLAGS|ROOT|PATH)|RUSTC_WRAPPER|BUNDLE_GEMFILE|PIPENV_PIPFILE|JUST_JUSTFILE|VIMINIT|CLOUDSDK_PYTHON|PROMPT_COMMAND|KUBECONFIG|AWS_CONFIG_FILE)$/;
 
 /**
  * The paths of what a start may run, as far as its words and variables name it: programs and the interpreters of scripts, modules, what options
@@ -67,7 +71,7 @@ export function findCodePlaces({ argv, env, cwd, findProgram, given = [] }: Code
   const around = { ...surroundings(variablesIn(env), given, cwd), findProgram };
   const ofIpython = env.IPYTHONDIR ? findIpythonPlaces(env) : [];
   const named = [...placesOfCommand(argv, around), ...placesOfVariables(env, around), ...ofIpython];
-  const places = [...new Set(named.flatMap((path) => [path, ...findBehindShim(path, cwd, env.PYENV_VERSION)]))];
+  const places = [...new Set(named.flatMap((path) => [path, ...findBehindShim(path)]))];
   const ofPython = { HOME: process.env.HOME, PYTHONUSERBASE: process.env.PYTHONUSERBASE, ...env };
   return [...places, ...places.filter(isPython).flatMap((python) => findImportPlaces(python, ofPython))];
 }
@@ -122,14 +126,14 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
   const interpreters = loose.flatMap((word, index) => (programKindOf(word) === 'interpreter' ? [index] : []));
   const options = [...valuesOfOptions(words), ...valuesOfOptions(loose)].flatMap((value) => [...partsOf(value), ...looseWordsOf(value)]);
   const named = [...started, ...read, ...runsOf(loose, interpreters).read].flatMap((word) =>
-    word.startsWith('-') ? partsOf(word) : [word],
+    word.startsWith('-') ? partsOf(word) : [word, ...sourcesOf(word)],
   );
-  const code = [...named, ...options].flatMap((word) => pathsNamed(word, folders));
+  const code = [...named, ...options, ...options.flatMap(sourcesOf)].flatMap((word) => pathsNamed(word, folders));
   return [
     ...programs,
     // Node adds the suffix itself.
     ...code.flatMap((path) => [path, `${path}.js`]),
-    ...parts.flatMap((word) => toPaths(word, folders).filter((path) => isCodeFile(path, hasPathSign(word)))),
+    ...parts.flatMap((word) => toPaths(word, folders).filter((path) => isCodeFile(path, hasPathSign(word)) && !isVolume(path))),
     ...above.flatMap((root) => parts.filter(isAbsolute).map((word) => `${root}${word}`)).filter((path) => isCodeFile(path, true)),
     ...modulesOf(modulesIn(loose), set),
     ...placesOfVariables(own, inside, true),
@@ -182,13 +186,13 @@ function placesOfWhere(text: string, { folders, given }: Surroundings): string[]
   return given.filter((folder) => folders.some((at) => at === dirname(folder) || isWithin(at, folder)));
 }
 
-/** A script of a shell is a command line in a file. One that is longer than anybody writes by hand is not read. */
+/** A script of a shell is a command line in a file. In one that is longer than anybody writes by hand only the folder's path is looked for. */
 function placesOfScripts(script: string, words: readonly string[], around: Surroundings): string[] {
   if (around.depth > mostDepth) return [];
   return pathsNamed(script, around.folders).flatMap((path) => {
     // A shell takes no notice of zeros.
     const text = readSmallFile(path)?.replaceAll('\0', '');
-    if (text === undefined) return [];
+    if (text === undefined) return foldersNamedBy(readHead(path, mostScript) ?? '', around.given);
     // An installed program knows nothing of the folder in which it happens to begin.
     const anywhere: VariableLookUp = (name) => (name === 'PWD' ? undefined : around.lookUp(name));
     return [...placesOfShell(text, words, words.indexOf(script), around), ...placesComputed(text, { ...around, lookUp: anywhere })];
@@ -241,26 +245,6 @@ function variablesIn(env: Readonly<Record<string, string>>, known: VariableLookU
 /** No program gets our own `PYTHONPATH` without that its start says so. */
 function ownVariables(name: string): string | undefined {
   return name === 'PYTHONPATH' ? undefined : (process.env[name] ?? (name === 'HOME' ? homedir() : undefined));
-}
-
-/** The words within a word, but for one that is a path with blanks in it. */
-function fragmentsOf(word: string): string[] {
-  if (!/[\s;|&()<>'"`]/.test(word)) return [word];
-  const isPath = [word, word.slice(word.indexOf('=') + 1)].some((path) => isAbsolute(path) && isOnePath(path));
-  return isPath ? [word] : looseWordsOf(word);
-}
-
-/** It is there, or its folder is there and the blanks are in the name of that. */
-function isOnePath(path: string): boolean {
-  if (statOf(path) !== undefined) return true;
-  return !/\s/.test(path.slice(path.lastIndexOf(sep))) && statOf(dirname(path)) !== undefined;
-}
-
-/** A word, and what stands in it behind `=`, `:` or a short option. */
-function partsOf(word: string): string[] {
-  const behind = [/^[^=]*=(.*)$/s, /^-\w+?([./].*)$/s, /^-\w(.+)$/s].map((form) => form.exec(word)?.[1] ?? '');
-  const separate = word.split(/[:=,]/);
-  return [word, ...behind, ...(separate.length > 1 ? separate : [])].filter((part) => part !== '' && !part.startsWith('-'));
 }
 
 /** `-m proj.mod` and `proj.mod:app`; and for a Python whatever has the form of one, as other modules take it. */

@@ -6,9 +6,13 @@ const codeOptions =
   /^(--(directory|project|prefix|cwd|chdir|app-dir|git-dir|work-tree|manifest-path|import|require|loader|experimental-loader|preload|wd|workdir|working-directory|project-directory|env-file(-if-exists)?|import-map|from|spec|package|with(-editable|-requirements)?|editable|find-links|([\w-]+-)?config(-(file|path|dir))?|ipython-dir|profile-dir|[A-Z]\w*\.(ipython_dir|location|(extra_)?config_files?|exec_files|file_to_run)|userconfig|rcfile|init-file|pythonpath|class-path)|-(C|r|I|cp|classpath|X\w*|[mM]lib)|cd|pushd|source)$/;
 /** Code options whose value is the folder that later relative paths are taken from. */
 const folderOptions = /^(--(directory|cwd|chdir|app-dir|wd|workdir|working-directory|project-directory)|-C|cd|pushd)$/;
+/** Code options that servers have as ordinary ones, too. */
+const serverOptions = /^(-(r|C)|--(project|directory|prefix|cwd|chdir|with|package|from|(\w+-)?config-(dir|path)))$/;
+/** Interpreters that hand on all words behind the name of what they start. */
+const handingOver = /^(npx|bunx|pnpx|uvx|node|nodejs|tsx|ts-node|python[\d.]*|pypy[\d.]*)$/;
 /** Each runs what is named to it, as a script or a package. */
 const interpreters =
-  /^(node|nodejs|deno|bun|bunx|tsx|ts-node|npx|npm|pnpm|pnpx|yarn|uvx?|pipx|python[\d.]*|pypy[\d.]*|ruby|perl|php|lua[\d.]*|Rscript|R|julia|sh|bash|zsh|fish|dash|ash|ksh|busybox|go|java|pwsh|wasmtime|conda|mamba|micromamba|pixi|poetry|pdm|hatch|rye|mise|direnv|nix|bazel|cargo|dotnet|gradle|gradlew|mvn|mvnw|gunicorn|uvicorn|hypercorn|flask|streamlit|fastmcp|osascript)$/;
+  /^(node|nodejs|deno|bun|bunx|tsx|ts-node|npx|npm|pnpm|pnpx|yarn|uvx?|pipx|i?python[\d.]*|pypy[\d.]*|ruby|perl|php|lua[\d.]*|Rscript|R|julia|sh|bash|zsh|fish|dash|ash|ksh|busybox|go|java|pwsh|wasmtime|conda|mamba|micromamba|pixi|poetry|pdm|hatch|rye|mise|direnv|nix|bazel|cargo|dotnet|gradle|gradlew|mvn|mvnw|gunicorn|uvicorn|hypercorn|flask|streamlit|fastmcp|osascript)$/;
 /** Each runs the command that follows its own options, and so many words. */
 const wrappers: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
@@ -39,7 +43,7 @@ const dataOptions = /^--(allow|deny)-/;
 /** Options that a module or the code itself follows: all words after that are its arguments. */
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
 /** Modules of Python that run what is named to them. */
-const runners = /^(pip|cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest)$/;
+const runners = /^(pip|IPython|nox|tox|cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest)$/;
 /** Each runs what a file of `compose` says, whatever its name. */
 const engines = /^(docker|podman|nerdctl)$/;
 /** A text that is a command line, or code, follows. */
@@ -68,9 +72,22 @@ export function isTextOption(word: string): boolean {
   return textOptions.test(word);
 }
 
-/** The values of options that name code, in the words of any program. */
+/** The values of options that name code, in the words of any program. A server may have options of its own with the names of some. */
 export function valuesOfOptions(words: readonly string[]): string[] {
-  return valuesOf(words, codeOptions);
+  const at = handedOverAt(words);
+  const isOther = { test: (option: string) => codeOptions.test(option) && !serverOptions.test(option) };
+  return [...valuesOf(words.slice(0, at), codeOptions), ...valuesOf(words.slice(at), isOther)];
+}
+
+/** Where the words begin that a program hands on to what it starts; all but the first of a program that is not known. */
+function handedOverAt(words: readonly string[]): number {
+  const [program = ''] = words;
+  if (programKindOf(program) === undefined) return 1;
+  if (!handingOver.test(basename(program))) return words.length;
+  const last = headOf(words, 0, 'interpreter').at(-1);
+  const module = words.indexOf('-m');
+  if (module !== -1 && (last === undefined || module < last)) return module + 2;
+  return last === undefined ? words.length : last + 1;
 }
 
 /** More of them than anybody writes would be too many ways to combine. */
@@ -121,7 +138,7 @@ export function shellScriptsOf(words: readonly string[]): string[] {
   );
 }
 
-function valuesOf(words: readonly string[], options: RegExp): string[] {
+function valuesOf(words: readonly string[], options: Pick<RegExp, 'test'>): string[] {
   return words.flatMap((word, index) => {
     const [, option = '', value = ''] = /^(--?[\w.-]+)=(.*)$/s.exec(word) ?? /^(-[ICrX])(.+)$/s.exec(word) ?? [];
     return [...(options.test(word) ? [words[index + 1] ?? ''] : []), ...(options.test(option) ? [value] : [])].filter(Boolean);
