@@ -155,7 +155,11 @@ function headOf(words: readonly string[], program: number, kind: 'interpreter' |
   for (let index = program + 1; index < words.length && head.length < mostHead; index++) {
     const word = words[index] ?? '';
     if (kind === 'interpreter' && lastOptions.test(word)) return head;
-    if (kind === 'interpreter' && (verbs.test(word) || flags.test(word))) continue;
+    // Java hands on all that follows.
+    if (kind === 'interpreter' && word === '-jar') return [...head, index + 1];
+    // `npm run start`: that is the name of a script.
+    const isNamed = /^run(-script)?$/.test(words[index - 1] ?? '') && word !== '--';
+    if (kind === 'interpreter' && ((verbs.test(word) && !isNamed) || flags.test(word))) continue;
     if (word.startsWith('-') && word.includes('=')) {
       if (kind === 'interpreter' && !dataOptions.test(word)) head.push(index);
       continue;

@@ -48,13 +48,20 @@ const mostSteps = 4;
 export function isPlainShellText(text: string): boolean {
   // A line that looks like a comment may be one of a word in quotes, behind which more commands stand.
   if (/^\s*#/m.test(text) || computingParts.test(text.replace(plainParts, 'x'))) return false;
-  const commands = lex(text).map((words) => words.filter((word) => !assignment.test(word)));
+  const commands = lex(text)
+    .filter((words) => !isExport(words))
+    .map((words) => words.filter((word) => !assignment.test(word)));
   const steps = commands.filter(([name]) => name === 'cd');
   return (
     !commands.some(([name = '', ...rest]) => computingWords.test(name) || (name === 'set' && !rest.every(isShellFlag))) &&
     steps.length <= mostSteps &&
     steps.every(([, folder = '', ...more]) => folder !== '' && !folder.startsWith('-') && more.length === 0)
   );
+}
+
+/** As in `export NAME=value`, which is an assignment. */
+function isExport([name, ...rest]: readonly string[]): boolean {
+  return name === 'export' && rest.length > 0 && rest.every((word) => assignment.test(word));
 }
 
 /** As in `set -euo pipefail`: it says how the shell goes on, and sets no parameter. */
