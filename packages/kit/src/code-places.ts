@@ -6,7 +6,17 @@ import { hasDataSuffix, isCodeFile, statOf } from './code-files.js';
 import { isWithin } from './find-written.js';
 import { findImportPlaces } from './import-places.js';
 import { findIpythonPlaces } from './ipython-places.js';
-import { foldersIn, isPython, isShell, isTextOption, programKindOf, runsOf, shellScriptsOf, valuesOfOptions } from './program-words.js';
+import {
+  foldersIn,
+  isEngine,
+  isPython,
+  isShell,
+  isTextOption,
+  programKindOf,
+  runsOf,
+  shellScriptsOf,
+  valuesOfOptions,
+} from './program-words.js';
 import { expandVariables, interpretersOf, isPlainShellText, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
 import { findBehindShim } from './shims.js';
 import { readHead, readSmallFile } from './small-file.js';
@@ -113,6 +123,7 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
   const loose = words.flatMap(fragmentsOf);
   const parts = [...new Set([...words.filter((word) => !word.includes('\n')), ...loose].flatMap(partsOf))];
   const own = assignmentsIn(words);
+  const isContained = words.some(isEngine);
   // A word that names a folder above may be where a wrapper goes first, by whatever option.
   const above = parts.filter(
     (part) => isAbsolute(part) && around.given.some((folder) => isWithin(dirname(folder), part.replace(/\/+$/, '') || sep)),
@@ -133,7 +144,9 @@ function placesOfCommand(argv: readonly string[], around: Surroundings): string[
     ...programs,
     // Node adds the suffix itself.
     ...code.flatMap((path) => [path, `${path}.js`]),
-    ...parts.flatMap((word) => toPaths(word, folders).filter((path) => isCodeFile(path, hasPathSign(word)) && !isVolume(path))),
+    ...parts.flatMap((word) =>
+      toPaths(word, folders).filter((path) => isCodeFile(path, hasPathSign(word)) && !(isContained && isVolume(path))),
+    ),
     ...above.flatMap((root) => parts.filter(isAbsolute).map((word) => `${root}${word}`)).filter((path) => isCodeFile(path, true)),
     ...modulesOf(modulesIn(loose), set),
     ...placesOfVariables(own, inside, true),

@@ -44,7 +44,7 @@ const dataOptions = /^--(allow|deny)-/;
 const lastOptions = /^-([a-z]*c|m|e|-eval|-print|-command)$/;
 /** Modules of Python that run what is named to them. */
 const runners = /^(pip|IPython|nox|tox|cProfile|profile|trace|pdb|runpy|coverage|pytest|unittest|doctest)$/;
-/** Each runs what a file of `compose` says, whatever its name. */
+/** Run containers; a file of `compose`, whatever its name, says which, and how. */
 const engines = /^(docker|podman|nerdctl)$/;
 /** A text that is a command line, or code, follows. */
 const textOptions = /^(-[a-z]*c|-e|-p|-S|--(eval|print|command|call|exec|stdio|split-string))$/;
@@ -182,7 +182,8 @@ function headOf(words: readonly string[], program: number, kind: 'interpreter' |
   return head;
 }
 
-function isEngine(word: string): boolean {
+/** It runs containers, and names folders as `FOLDER:PLACE`. */
+export function isEngine(word: string): boolean {
   return engines.test(basename(word));
 }
 

@@ -73,6 +73,18 @@ function openAgent(servers: JsonObject): { program: Program; lines: string[] } {
   return { program, lines };
 }
 
+/** An agent that is asked in the middle of a call, and answers with these members. */
+async function answerWith(url: string, members: string): Promise<void> {
+  const { program } = openAgent({ it: { url, era: 'legacy' } });
+  const clientInfo = { name: 'test', version: '1' };
+  await program.request('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo });
+  program.notify('notifications/initialized');
+  const called = program.callTool('it__fail');
+  const { id } = await program.notification('roots/list');
+  program.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},${members}}`);
+  expect(await called).toMatchObject({ result: { content: [] } });
+}
+
 describe('an error of a server over HTTP', () => {
   it.each(ways.flatMap((way) => (['legacy', 'modern'] as const).map((era) => [era, way] as const)))(
     'an error of the %s era reaches the agent whole, in %s',
@@ -89,27 +101,13 @@ describe('an error of a server over HTTP', () => {
 
   it('is none where a connection breaks under an answer, a notification or a list: each is sent again', { tags: ['P-745'] }, async () => {
     const { url, answers } = await openFailing('an event stream', { asks: true, cuts: true });
-    const { program } = openAgent({ it: { url, era: 'legacy' } });
-    const clientInfo = { name: 'test', version: '1' };
-    await program.request('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo });
-    program.notify('notifications/initialized');
-    const called = program.callTool('it__fail');
-    const { id } = await program.notification('roots/list');
-    program.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"roots":[]}}`);
-    expect(await called).toMatchObject({ result: { content: [] } });
+    await answerWith(url, '"result":{"roots":[]}');
     expect(answers).toHaveLength(1);
   });
 
   it('is one of the agent, to a question of the server, and arrives there whole', async () => {
     const { url, answers } = await openFailing('an event stream', { asks: true });
-    const { program } = openAgent({ it: { url, era: 'legacy' } });
-    const clientInfo = { name: 'test', version: '1' };
-    await program.request('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo });
-    program.notify('notifications/initialized');
-    const called = program.callTool('it__fail');
-    const { id } = await program.notification('roots/list');
-    program.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${error}}`);
-    expect(await called).toMatchObject({ result: { content: [] } });
+    await answerWith(url, `"error":${error}`);
     expect(answers.map((answer) => membersOf(answer).get('error'))).toEqual([error]);
   });
 });

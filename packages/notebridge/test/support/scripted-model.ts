@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
-/** What the model does in one turn: it says a text, or calls a tool. */
+/** One turn of the model: a text that it says, or a call of a tool. */
 export type ModelTurn = string | { tool: string; input: JsonObject };
 
-/** What an agent's host asks a model, as far as tests look at it. */
+/** A request of an agent's host to a model, as far as tests look at it. */
 export interface ModelRequest {
   stream?: boolean;
   model: string;
@@ -15,7 +15,7 @@ export interface ModelRequest {
 
 /** A model on loopback behind Anthropic's Messages API, which does what a script says: the hosts' own programs need one. */
 export class ScriptedModel implements AsyncDisposable {
-  /** Those with tools, in order: a host also asks for titles and the like, which are answered and forgotten. */
+  /** The requests with tools, in order: a host also asks for titles and the like, which are answered and forgotten. */
   readonly requests: ModelRequest[] = [];
   readonly #turns: ModelTurn[];
   readonly #server: Server;
@@ -37,7 +37,7 @@ export class ScriptedModel implements AsyncDisposable {
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
   }
 
-  /** What the tools have answered the model, in order. */
+  /** The answers of tools that the model was given, in order. */
   get results(): JsonObject[] {
     const last = this.requests.at(-1)?.messages ?? [];
     return last.flatMap(({ content }) => (Array.isArray(content) ? content.filter(({ type }) => type === 'tool_result') : []));
