@@ -156,7 +156,7 @@ describe('--kernel', { timeout }, () => {
     // One that is not open yet is not waited for: it says what it has where it was quick, and else where that is found.
     await using third = new Program({ args: ['--notebook', join(project, 'b.ipynb')], env: shared });
     const opening = (await third.initialize()).result as { instructions: string };
-    expect(opening.instructions).toMatch(/is in get_notebook_info|kernel was Python in WebAssembly/);
+    expect(opening.instructions).toMatch(/says which kernel runs the code|kernel was Python in WebAssembly/);
   });
 
   it('auto, where only the person can choose a better one, has the agent say so', async () => {
