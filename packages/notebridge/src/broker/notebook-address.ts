@@ -1,6 +1,3 @@
-/** What a notebook is, as agents and people are told. `colab`: a page of that profile; `page`: any other page. */
-export type NotebookKind = 'built-in' | 'jupyter' | 'colab' | 'page';
-
 /** Which notebook is meant: by where it is, and not by who holds it. */
 export type NotebookAddress =
   /** `file`: with links resolved; left out: one in memory. */
@@ -22,9 +19,9 @@ export function keyOf(address: NotebookAddress): string | undefined {
   }
 }
 
-export function notebookKindOf(address: NotebookAddress): NotebookKind {
-  if (address.kind !== 'page') return address.kind;
-  return address.profile === 'colab' ? 'colab' : 'page';
+/** What a notebook is, as agents and people are told: `built-in`, `jupyter`, or the name of the page's profile. */
+export function notebookKindOf(address: NotebookAddress): string {
+  return address.kind === 'page' ? address.profile : address.kind;
 }
 
 /** The file of a built-in notebook; undefined for any other. */

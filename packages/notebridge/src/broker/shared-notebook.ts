@@ -12,7 +12,7 @@ import { Lease, type LeasePerson } from './lease.js';
 import type { LeaseAgent } from './lease-agent.js';
 import { LeaseGate } from './lease-gate.js';
 import { asksParam, toAsker } from './link-questions.js';
-import { fileOf, keyOf, type NotebookAddress, type NotebookKind, notebookKindOf } from './notebook-address.js';
+import { fileOf, keyOf, type NotebookAddress, notebookKindOf } from './notebook-address.js';
 import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';
 import type { SuppliedTools } from './supplied-tools.js';
 
@@ -315,7 +315,7 @@ const nobodyText = (id: string): string =>
 /** A notebook that was ended, as `host/stop` has it. */
 export interface EndedNotebook extends JsonObject {
   id: string;
-  kind: NotebookKind;
+  kind: string;
   /** A path or URL; null: in memory, or not known yet. */
   place: string | null;
   /** Code ran or waited in it. */
@@ -327,7 +327,7 @@ export interface EndedNotebook extends JsonObject {
 /** An open notebook, as `host/list` has it. */
 export interface ListedNotebook extends NotebookDescription, JsonObject {
   id: string;
-  kind: NotebookKind;
+  kind: string;
   title: string;
   location: string | null;
   kernel: string | null;

@@ -1,7 +1,6 @@
 import { BridgeError } from '../core/errors.js';
 import { openAddress } from '../identity/open-address.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
-import { findColabUrl } from '../notebooks/profiles/colab-url.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
 import type { BrowserResult } from '../processes/browser.js';
 
@@ -63,9 +62,9 @@ export class PageOpener {
     return `${url.href}#mcpProxyToken=${token}&mcpProxyPort=${port}`;
   }
 
-  /** A link to a notebook on Drive or GitHub is opened where Colab shows it. */
+  /** A link to a notebook, as one on Drive or GitHub, is opened where the page shows it. */
   #checkedUrl(link: string): URL {
-    const text = (this.#profile.name === colabProfile.name ? findColabUrl(link) : undefined) ?? link;
+    const text = this.#profile.findUrl?.(link) ?? link;
     const allowed = [...this.#profile.origins, ...(this.#options.allowOrigins ?? [])];
     if (URL.canParse(text)) {
       const url = new URL(text);

@@ -16,8 +16,7 @@ import { hubWire } from '../../src/cluster/packets.js';
 import { ResourceClaims } from '../../src/cluster/resource-claims.js';
 import { MemoryProvider } from '../../src/core/memory-provider.js';
 import { PageListener, type RefusedPage } from '../../src/notebooks/pages/page-listener.js';
-import { colabProfile } from '../../src/notebooks/profiles/colab.js';
-import { ownPageProfile } from '../../src/notebooks/profiles/own-page.js';
+import { pageProfiles } from '../../src/notebooks/profiles/page-profiles.js';
 import { RunLedger } from '../../src/notebooks/runs/run-ledger.js';
 import type { NotebookDirectory, NotebookLink } from '../../src/notebooks/selection/notebook-directory.js';
 import { OwnLink } from '../../src/notebooks/selection/own-link.js';
@@ -97,7 +96,7 @@ export class PageHub {
     const { claims } = this;
     this.calls = new ExchangedCalls({ bus, runtime, membership, claims, cluster: 'test', key: Buffer.alloc(32, 7), logger });
     const { calls } = this;
-    this.pages = new ClusterPages({ claims, calls, membership, store, runtime, logger, profiles: [colabProfile, ownPageProfile] });
+    this.pages = new ClusterPages({ claims, calls, membership, store, runtime, logger, profiles: pageProfiles });
     const local = new PagesDirectory({ local: noNotebooks, pages: this.pages });
     const first = new OwnLink({ provider: new MemoryProvider({ name: 'none' }), findId: () => 'none' });
     const endSession = (sessionId: string): void => this.pages.endSession(sessionId);

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { PageServer, type PageServerOptions } from '../../src/notebooks/pages/page-server.js';
-import { colabProfile } from '../../src/notebooks/profiles/colab.js';
-import { ownPageProfile } from '../../src/notebooks/profiles/own-page.js';
+import { pageProfiles } from '../../src/notebooks/profiles/page-profiles.js';
 import type { PageAnswer, RawPage } from './raw-page.js';
 
 export const pageOrigin = 'https://page.example';
@@ -20,8 +19,7 @@ export class PageServers implements AsyncDisposable {
   async open(options: Partial<PageServerOptions> = {}): Promise<PageServer> {
     const warn = (message: string): void => void this.warnings.push(message);
     const logger = { debug() {}, info() {}, warn, error: warn };
-    const profiles = [colabProfile, ownPageProfile];
-    const server = await PageServer.open({ dir: this.dir, profiles, openTool: 'open', logger, portTimeoutMs: 0, ...options });
+    const server = await PageServer.open({ dir: this.dir, profiles: pageProfiles, openTool: 'open', logger, portTimeoutMs: 0, ...options });
     this.#servers.push(server);
     return server;
   }

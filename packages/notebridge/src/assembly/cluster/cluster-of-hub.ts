@@ -3,8 +3,7 @@ import { InventoryDesk } from '../../cluster/inventory-desk.js';
 import { PlacedServers } from '../../cluster/placement/placed-servers.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Hub } from '../../hub.js';
-import { colabProfile } from '../../notebooks/profiles/colab.js';
-import { ownPageProfile } from '../../notebooks/profiles/own-page.js';
+import { pageProfiles } from '../../notebooks/profiles/page-profiles.js';
 import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
 import { hubOfState, signStatesAsHub } from '../../questions/request-state.js';
 import { ownVersion } from '../../state/own-files.js';
@@ -54,8 +53,7 @@ export class ClusterOfHub {
     this.#logger = options.logger;
     signStatesAsHub({ clusterKey: options.key, hubId: () => this.cluster.processMark });
     const { claims, calls, membership, store, runtime } = this.cluster;
-    const profiles = [colabProfile, ownPageProfile];
-    this.pages = new ClusterPages({ claims, calls, membership, store, runtime, profiles, logger: options.logger });
+    this.pages = new ClusterPages({ claims, calls, membership, store, runtime, profiles: pageProfiles, logger: options.logger });
     this.#inventory = new InventoryDesk({
       ...{ bus: this.cluster.bus, membership, runtime: this.cluster.runtime, logger: options.logger },
       ...{ cluster: options.settings.name, key: options.key },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { EntryGate } from '@notebridge/kit/entry-gate';
 import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
-import { keyOf, type NotebookAddress } from '../../broker/notebook-address.js';
+import { keyOf } from '../../broker/notebook-address.js';
 import { SharedNotebook } from '../../broker/shared-notebook.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ConnectDoor } from '../../doors/connect/connect-door.js';
@@ -9,9 +9,7 @@ import { openAddress } from '../../identity/open-address.js';
 import { acceptTypedCodes } from '../../identity/typed-codes.js';
 import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
 import { PageServer } from '../../notebooks/pages/page-server.js';
-import { colabProfile } from '../../notebooks/profiles/colab.js';
-import { toColabUrl } from '../../notebooks/profiles/colab-url.js';
-import { ownPageProfile } from '../../notebooks/profiles/own-page.js';
+import { pageProfiles, toPageUrl } from '../../notebooks/profiles/page-profiles.js';
 import { RunLedger } from '../../notebooks/runs/run-ledger.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { openToolName } from '../../reference/open-tool.js';
@@ -26,8 +24,6 @@ import { browserSwitchedOff } from './open-notebook.js';
 import { toTerms } from './page-options.js';
 import { PagePerson } from './page-person.js';
 import { PageProvider } from './page-provider.js';
-
-type PageAddress = Extract<NotebookAddress, { kind: 'page' }>;
 
 /** The pages of the broker: one port for all of them, opened with the first, or at once if pages of an earlier broker may come back. */
 export class BrokerPages {
@@ -55,7 +51,7 @@ export class BrokerPages {
   async open({ request: { readOnly, how }, address: asked, id }: NotebookOpening): Promise<BrokerNotebook> {
     if (asked.kind !== 'page') throw new BridgeError('internal', 'What was asked for is no page.');
     const { pages, env: ofAgent } = how as unknown as HowToOpen;
-    const address = toLastingAddress(asked, id);
+    const address = { ...asked, url: toPageUrl(asked.profile, asked.url, id) };
     assertOrigin(address, pages.allowOrigins);
     const server = await this.#open(how as unknown as HowToOpen);
     const { allowOrigins } = pages;
@@ -115,7 +111,7 @@ export class BrokerPages {
     const { port, allowHosts } = how?.pages ?? {};
     this.#opened = await PageServer.open({
       dir,
-      profiles: [colabProfile, ownPageProfile],
+      profiles: pageProfiles,
       openTool: openToolName,
       logger: this.#logger,
       port,
@@ -133,21 +129,11 @@ export class BrokerPages {
   }
 }
 
-/** One that has no URL is another notebook each time: from now on it is found by one of its own. */
-function toLastingAddress({ profile, url }: PageAddress, id: string): PageAddress & { url: string } {
-  if (profile !== colabProfile.name) {
-    if (url === undefined) throw new BridgeError('bad_usage', 'A page of your own is opened by its URL: name it.');
-    return { kind: 'page', profile, url };
-  }
-  if (url !== undefined) return { kind: 'page', profile, url: toColabUrl(url) };
-  return { kind: 'page', profile, url: `${colabProfile.defaultUrl}?notebridge=${id}` };
-}
-
 /** The URL is given a token: it must be where such a page may be. */
 function assertOrigin({ profile, url }: { profile: string; url: string }, allowOrigins: readonly string[] = []): void {
-  if (profile === colabProfile.name) return;
   const origin = URL.canParse(url) ? new URL(url).origin : 'null';
-  if (origin !== 'null' && allowOrigins.includes(origin)) return;
+  const { origins = [] } = pageProfiles.find(({ name }) => name === profile) ?? {};
+  if (origin !== 'null' && [...origins, ...allowOrigins].includes(origin)) return;
   throw new BridgeError(
     'bad_origin',
     `"${url.replace(/[?#].*$/, '')}" is not opened: start the agent's process with --allow-origin ${origin}.`,

@@ -150,7 +150,7 @@ async function besideOthers(
     const { title, defaultUrl: location } = profile;
     const state = isThere ? (runs.isRunning ? 'busy' : 'idle') : 'waiting';
     const missing = isThere ? {} : { missing: `Its page is not connected. ${openToolName} opens it.` };
-    return { kind: 'colab', title, location, kernel: null, state, holder: leased?.lease.state.holder?.name ?? null, ...missing };
+    return { kind: profile.name, title, location, kernel: null, state, holder: leased?.lease.state.holder?.name ?? null, ...missing };
   };
   const endOwn = leased?.endSession;
   const shared = await share?.({

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { BridgeError } from '../../core/errors.js';
 import { WholeOutputsMiddleware } from '../../notebooks/outputs/whole-outputs-middleware.js';
-import { colabProfile } from '../../notebooks/profiles/colab.js';
-import { findColabUrl } from '../../notebooks/profiles/colab-url.js';
+import { findPage, findProfile, type NamedPage, pageProfiles } from '../../notebooks/profiles/page-profiles.js';
 import { realFileOf } from './notebook-file.js';
 import { isFolder } from './notebook-name.js';
 import { openColab } from './open-colab.js';
@@ -12,12 +11,12 @@ import type { NotebookSetup, OpenedNotebook, OpenNotebook } from './open-noteboo
 export function toNotebookOpener(notebook: string | OpenNotebook): OpenNotebook | undefined {
   if (typeof notebook === 'function') return notebook;
   if (notebook === 'none') return undefined;
-  if (notebook === 'colab') return (setup) => openPage(setup, colabProfile.defaultUrl);
+  const profile = findProfile(notebook);
+  const page = profile === undefined ? findPage(notebook) : { profile, url: profile.defaultUrl };
+  if (page !== undefined) return (setup) => openPage(setup, page);
   if (notebook === 'local') return withOutputs((setup) => openHeld(setup, { file: undefined }));
   if (notebook === 'jupyter' || notebook.startsWith('jupyter='))
     return withOutputs((setup) => openJupyterHeld(setup, notebook.slice('jupyter='.length)));
-  const colabUrl = findColabUrl(notebook);
-  if (colabUrl !== undefined) return (setup) => openPage(setup, colabUrl);
   if (notebook.endsWith('.ipynb') && !URL.canParse(notebook)) return withOutputs((setup) => openHeld(setup, { file: notebook }));
   throw new BridgeError('bad_usage', `--notebook "${withoutToken(notebook)}" cannot be used: ${adviceOn(notebook)}`);
 }
@@ -38,7 +37,8 @@ function adviceOn(notebook: string): string {
   )
     return `for a notebook of JupyterLab put "jupyter=" before its address: --notebook jupyter=${withoutToken(notebook)}`;
   if (!URL.canParse(notebook) && isFolder(notebook)) return `it is a folder. Name the notebook in it: ${join(notebook, 'work.ipynb')}`;
-  return `give "colab", "local", "jupyter" or "jupyter=ADDRESS", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}, Google Drive, GitHub or Gist.`;
+  const [names, links] = [pageProfiles.filter(({ newUrl }) => newUrl), pageProfiles.flatMap(({ links: known }) => known?.short ?? [])];
+  return `give ${names.map(({ name }) => `"${name}"`).join(', ')}, "local", "jupyter" or "jupyter=ADDRESS", a file that ends in .ipynb, or the URL of a notebook on ${links.join(', ')}.`;
 }
 
 /** For texts: errors stand in logs of agent hosts. */
@@ -52,14 +52,14 @@ async function openJupyterHeld(setup: NotebookSetup, where: string): Promise<Ope
   return (await import('./open-jupyter.js')).openJupyter(setup, where);
 }
 
-/** A page of Colab, held here or by the broker. */
-async function openPage(setup: NotebookSetup, url: string): Promise<OpenedNotebook> {
+/** A page, held here or by the broker. */
+async function openPage(setup: NotebookSetup, { profile, url }: NamedPage): Promise<OpenedNotebook> {
   const { hold, joinsPage = false } = setup.pages;
   if (hold === 'join' && joinsPage)
-    return withOutputs(async (given) => (await import('./open-joined-page.js')).openJoinedPage(given, { profile: colabProfile.name, url }))(
+    return withOutputs(async (given) => (await import('./open-joined-page.js')).openJoinedPage(given, { profile: profile.name, url }))(
       setup,
     );
-  return openColab(setup, { ...colabProfile, defaultUrl: url });
+  return openColab(setup, { ...profile, defaultUrl: url });
 }
 
 /** The built-in notebook, in the process that is to hold it. Loaded only when it is asked for: an agent of Colab does not wait for it. */

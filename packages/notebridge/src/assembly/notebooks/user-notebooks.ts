@@ -5,8 +5,7 @@ import type { LabAddress } from '@notebridge/notebook/lab';
 import { listedBy } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { colabProfile } from '../../notebooks/profiles/colab.js';
-import { findColabUrl } from '../../notebooks/profiles/colab-url.js';
+import { findPage } from '../../notebooks/profiles/page-profiles.js';
 import type {
   NotebookDirectory,
   NotebookEntry,
@@ -77,7 +76,7 @@ export class UserNotebooks implements NotebookDirectory {
     if (text === 'local') return { kind: 'built-in' };
     if (/^nb(\d+|-[0-9a-f]+)$/.test(text)) throw notOpen(text, { entries, silent });
     const reference =
-      findColabUrl(text) !== undefined || (URL.canParse(text) && !/^[a-z]:[\\/]/i.test(text))
+      findPage(text) !== undefined || (URL.canParse(text) && !/^[a-z]:[\\/]/i.test(text))
         ? await toRemote(text, { create, env: this.#options.env })
         : this.#toFile(text, create);
     const locations = await this.#locationsOf(reference, entries);
@@ -121,8 +120,8 @@ function isBelow(file: string, folder: string): boolean {
 }
 
 async function toRemote(text: string, how: { create: boolean; env: Environment }): Promise<NotebookReference> {
-  const url = findColabUrl(text);
-  if (url !== undefined) return { kind: 'page', profile: colabProfile.name, url };
+  const page = findPage(text);
+  if (page !== undefined) return { kind: 'page', profile: page.profile.name, url: page.url };
   if (/^https?:$/.test(new URL(text).protocol) && isLoopback(new URL(text).hostname)) return toJupyter(text, how);
   throw new BridgeError(
     'bad_origin',

@@ -2,13 +2,14 @@
 
 import { describe, expect, it } from 'vitest';
 import { colabProfile } from './colab.js';
-import { toColabUrl } from './colab-url.js';
+import { findColabUrl } from './colab-url.js';
+import { toPageUrl } from './page-profiles.js';
 
 const colab = 'https://colab.research.google.com';
 const id = '1AbC_dEf-GhIjKlMnOpQrStUvWxYz0123';
 const gist = '0123456789abcdef0123456789abcdef';
 
-describe('toColabUrl', () => {
+describe('findColabUrl', () => {
   it.each([
     [`${colab}/drive/${id}`, `/drive/${id}`],
     [`${colab}/drive/${id}?authuser=1#scrollTo=x&mcpProxyToken=old&mcpProxyPort=1`, `/drive/${id}?authuser=1`],
@@ -33,7 +34,7 @@ describe('toColabUrl', () => {
     [`colab.research.google.com/drive/${id}`, `/drive/${id}`],
     ['HTTPS://GITHUB.COM/o/r/blob/main/n.ipynb', '/github/o/r/blob/main/n.ipynb'],
   ])('a link becomes its address in Colab: %s', (link, path) => {
-    expect(toColabUrl(link)).toBe(colab + path);
+    expect(findColabUrl(link)).toBe(colab + path);
   });
 
   it.each([
@@ -69,7 +70,8 @@ describe('toColabUrl', () => {
     ['a Gist without a user', `https://gist.github.com/${gist}`],
     ['a Gist that is none', 'https://gist.github.com/user/starred'],
   ])('refuses %s', (_what, link) => {
-    expect(() => toColabUrl(link)).toThrowError(expect.objectContaining({ code: 'bad_origin' }));
+    expect(findColabUrl(link)).toBeUndefined();
+    expect(() => toPageUrl('colab', link, 'x')).toThrowError(expect.objectContaining({ code: 'bad_origin' }));
   });
 
   it('stays at Colab, whatever it is given', () => {
@@ -99,17 +101,15 @@ describe('toColabUrl', () => {
     for (let round = 0; round < 20_000; round++) {
       const start = round % 2 === 0 ? 'https://github.com/o/r/blob/' : 'https://drive.google.com/';
       const link = start + Array.from({ length: next(7) }, () => parts[next(parts.length)]).join('');
-      try {
-        const url = new URL(toColabUrl(link));
-        expect(colabProfile.origins).toContain(url.origin);
-        expect([url.hash, url.username]).toEqual(['', '']);
-      } catch (error) {
-        expect(error).toMatchObject({ code: 'bad_origin' });
-      }
+      const found = findColabUrl(link);
+      if (found === undefined) continue;
+      const url = new URL(found);
+      expect(colabProfile.origins).toContain(url.origin);
+      expect([url.hash, url.username]).toEqual(['', '']);
     }
   });
 
   it('does not repeat a token of the link in the error', () => {
-    expect(() => toColabUrl('https://example.org/n.ipynb?token=secret#mcpProxyToken=secret')).toThrowError(/^(?!.*secret)/s);
+    expect(() => toPageUrl('colab', 'https://example.org/n.ipynb?token=secret#mcpProxyToken=secret', 'x')).toThrowError(/^(?!.*secret)/s);
   });
 });

@@ -1,19 +1,19 @@
-import { BridgeError } from '../../core/errors.js';
-import { colabProfile } from './colab.js';
-
 const colab = 'https://colab.research.google.com';
+
+/** Where pages of Colab connect from. */
+export const colabOrigins: readonly string[] = [colab, 'https://colab.google.com'];
+
+/** The links to a notebook that Colab opens, for texts. */
+export const colabLinks = {
+  short: `${colabOrigins.join(' or ')}, Google Drive, GitHub or Gist`,
+  examples: `one of Colab (${colab}/drive/…), of a file on Google Drive (https://drive.google.com/file/d/…), of an .ipynb on GitHub (https://github.com/OWNER/REPO/blob/BRANCH/FILE.ipynb), or of a Gist with its user (https://gist.github.com/USER/ID)`,
+};
 
 /**
  * The address at which Colab shows a notebook, for a link to it: Colab's own, or one of Google Drive, GitHub or a Gist. The result is always on
- * an origin of Colab's and has no fragment, since a token is to stand there. Throws `bad_origin` for any other link, with what to give.
+ * an origin of Colab's and has no fragment, since a token is to stand there. Undefined for any other link. Browsers show addresses without
+ * "https://", and people copy what they see.
  */
-export function toColabUrl(link: string): string {
-  const found = findColabUrl(link);
-  if (found === undefined) throw refuse(link);
-  return found;
-}
-
-/** As `toColabUrl`; undefined for any other link. Browsers show addresses without "https://", and people copy what they see. */
 export function findColabUrl(link: string): string | undefined {
   const host = /^[^/:?#@]+(?=\/)/.exec(link)?.[0];
   const text = host !== undefined && isKnown(`https://${host.toLowerCase()}`) ? `https://${link}` : link;
@@ -22,13 +22,13 @@ export function findColabUrl(link: string): string | undefined {
   if (url.username !== '' || url.password !== '') return undefined;
   // Not `url.origin`: that of a "blob:" URL is the origin inside.
   const origin = `${url.protocol}//${url.host}`;
-  if (colabProfile.origins.includes(origin)) return `${origin}${url.pathname}${url.search}`;
+  if (colabOrigins.includes(origin)) return `${origin}${url.pathname}${url.search}`;
   const path = Object.hasOwn(findPath, origin) ? findPath[origin]?.(url) : undefined;
   return path === undefined ? undefined : `${colab}${path}${accountOf(url)}`;
 }
 
 function isKnown(origin: string): boolean {
-  return colabProfile.origins.includes(origin) || Object.hasOwn(findPath, origin);
+  return colabOrigins.includes(origin) || Object.hasOwn(findPath, origin);
 }
 
 /** The path at Colab, for links of each origin; undefined for one that names no notebook. */
@@ -94,13 +94,4 @@ function isPlainPart(part: string): boolean {
 function accountOf({ host, pathname, searchParams }: URL): string {
   const account = /^\/file\/u\/(\d+)\//.exec(pathname)?.[1] ?? searchParams.get('authuser') ?? '';
   return host === 'drive.google.com' && /^\d{1,2}$/.test(account) ? `?authuser=${account}` : '';
-}
-
-function refuse(link: string): BridgeError {
-  const shown = link.length > 300 ? `${link.slice(0, 300)}…` : link;
-  return new BridgeError(
-    'bad_origin',
-    `"${shown.replace(/[#?].*$/, '')}" is no link to a notebook that Colab opens. Give one of Colab (${colab}/drive/…), of a file on Google Drive (https://drive.google.com/file/d/…), of an .ipynb on GitHub (https://github.com/OWNER/REPO/blob/BRANCH/FILE.ipynb), or of a Gist with its user (https://gist.github.com/USER/ID).`,
-    { data: { allowed: [...Object.keys(findPath), ...colabProfile.origins] } },
-  );
 }

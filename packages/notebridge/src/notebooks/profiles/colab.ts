@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
+import { colabLinks, colabOrigins, findColabUrl } from './colab-url.js';
 import type { PageProfile } from './profile.js';
 
 const cellIndex = { type: 'integer', minimum: 0, description: 'Position of the cell in the notebook, from 0.' };
@@ -13,6 +14,8 @@ const readOnly = { readOnlyHint: true };
 const adds = { readOnlyHint: false, destructiveHint: false };
 const changes = { readOnlyHint: false, destructiveHint: true };
 
+const defaultUrl = 'https://colab.research.google.com/notebooks/empty.ipynb';
+
 /**
  * Google Colab. Origins, URL and tools as observed of the live page in 2026 (the contract's wire and tool tables, section 3);
  * the page's own list takes the place of this one while it is connected.
@@ -20,9 +23,12 @@ const changes = { readOnlyHint: false, destructiveHint: true };
 export const colabProfile: PageProfile = {
   name: 'colab',
   title: 'Google Colab',
-  origins: ['https://colab.research.google.com', 'https://colab.google.com'],
+  origins: colabOrigins,
   keepsToken: true,
-  defaultUrl: 'https://colab.research.google.com/notebooks/empty.ipynb',
+  defaultUrl,
+  findUrl: findColabUrl,
+  links: colabLinks,
+  newUrl: (id) => `${defaultUrl}?notebridge=${id}`,
   tools: [
     defineTool(
       'add_code_cell',

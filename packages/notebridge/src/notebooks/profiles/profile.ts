@@ -19,6 +19,15 @@ export interface PageProfile {
   readonly questions?: 'serial';
   /** The page that is opened when the caller names none. */
   readonly defaultUrl: string;
+  /**
+   * Finds where such a page shows the notebook that a link names: on one of the origins, without a fragment, since a token is to stand there.
+   * Undefined for any other link. Left out: a notebook is named by the URL of its page alone.
+   */
+  readonly findUrl?: (link: string) => string | undefined;
+  /** For texts: the links that `findUrl` knows, as a part of a sentence. */
+  readonly links?: { readonly short: string; readonly examples: string };
+  /** Makes the URL of a notebook that nobody has named; the same id has the same one. Left out: it has to be named. */
+  readonly newUrl?: (id: string) => string;
   /** The tools that such a page has, listed before any page has come. */
   readonly tools: readonly Tool[];
 }
