@@ -19,6 +19,7 @@ import type { HttpDoors } from './http-doors.js';
 import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
 import { createCluster, createServers } from './load-parts.js';
 import { NotebookPlace, namesOfTools, type OpenedNotebook, type OpenNotebook } from './notebooks/open-notebook.js';
+import { findNotebook } from './notebooks/kinds.js';
 import { toNotebookOpener } from './notebooks/to-opener.js';
 import { OneAgent } from './one-agent.js';
 import type { NotebridgeOptions } from './options.js';
@@ -268,6 +269,7 @@ class Assembly implements Notebridge {
       pages: options.pages ?? {},
       pagePort: this.#doors?.pagePort,
       onRefused: this.#guard.onRefused,
+      findNotebook,
       openTools: servers && (() => this.#openTools(servers)),
       clusterPages: this.#parts.cluster?.pages,
       shareNotebooks: this.#parts.cluster && ((own) => this.#parts.cluster?.shareNotebooks(own) ?? own.directory),

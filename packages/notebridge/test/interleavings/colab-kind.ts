@@ -1,4 +1,4 @@
-import { PageProvider } from '../../src/assembly/notebooks/page-provider.js';
+import { PageProvider } from '../../src/assembly/notebooks/page/page-provider.js';
 import { RunLedger } from '../../src/notebooks/runs/run-ledger.js';
 import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';
 import { PageServers } from '../support/page-servers.js';

@@ -9,8 +9,8 @@ import type { NotebookEntry } from '../../notebooks/selection/notebook-directory
 import type { BrowserResult } from '../../processes/browser.js';
 import type { Environment } from '../../processes/environment.js';
 import { openToolName } from '../../reference/open-tool.js';
-import { type LeasedPage, leasePage } from '../notebooks/lease-page.js';
-import { PageProvider } from '../notebooks/page-provider.js';
+import { type LeasedPage, leasePage } from '../notebooks/page/lease-page.js';
+import { PageProvider } from '../notebooks/page/page-provider.js';
 import type { KeptPage } from './cluster-pages.js';
 import type { PageOfHub } from './held-page.js';
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { RunPlace } from '@notebridge/notebook/host';
 import { pick } from '../../processes/environment.js';
 import { findRunPlaces } from '../run-places.js';
+import { type JupyterAccess, toJupyterAccess } from './jupyter/jupyter-access.js';
 import { realFileOf } from './notebook-file.js';
 import type { NotebookSetup } from './open-notebook.js';
 
@@ -15,6 +16,9 @@ export interface HowToOpen {
   /** Of the agent's process; see `BuiltInOptions`. */
   configFile?: string | undefined;
   runs: readonly RunPlace[];
+  /** Where a browser shows itself to the person: a process without a terminal has no screen of its own. */
+  screen: Record<string, string>;
+  jupyter: JupyterAccess;
 }
 
 const pythonNames = [
@@ -28,6 +32,8 @@ const pythonNames = [
   'VIRTUAL_ENV',
 ];
 
+const screenNames = ['BROWSER', 'DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'SSH_CONNECTION', 'SSH_TTY', 'WSL_DISTRO_NAME'];
+
 /** How the notebook is to be opened by the process that holds it. */
 export function toHow({ pages, config, env }: NotebookSetup): JsonObject {
   const { audit, limits, file } = config;
@@ -37,6 +43,8 @@ export function toHow({ pages, config, env }: NotebookSetup): JsonObject {
     limits,
     env: pick(env, pythonNames),
     runs: findRunPlaces(config),
+    screen: pick(env, screenNames),
+    jupyter: toJupyterAccess(env),
     ...(file === undefined ? {} : { configFile: realFileOf(file) }),
   };
   return JSON.parse(JSON.stringify(how)) as JsonObject;

@@ -16,6 +16,7 @@ import type { ClusterPages } from '../cluster/cluster-pages.js';
 import type { NotebooksOfHub } from '../cluster/notebook-desk.js';
 import type { Settings } from '../settings.js';
 import type { PageOptions } from './page-options.js';
+import type { FindNotebook } from './user-notebooks.js';
 
 /** A notebook that agents work in. */
 export interface OpenedNotebook {
@@ -49,6 +50,8 @@ export interface NotebookSetup extends Settings {
   pagePort: PagePort | undefined;
   /** Receives attempts that the notebook's own doors refused. */
   onRefused: OnRefused;
+  /** Finds the notebook that an agent names. */
+  findNotebook: FindNotebook;
   /** In a cluster: has agents of other hubs use the notebooks of this one, and answers with those of all. Left out: there are no other hubs. */
   shareNotebooks?: ((own: NotebooksOfHub) => NotebookDirectory) | undefined;
   /** In a cluster: pages of other hubs may come here, and those of this one may go. */

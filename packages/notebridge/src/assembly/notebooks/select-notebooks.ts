@@ -1,11 +1,9 @@
 import { dirname } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
-import type { NotebookDirectory, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
+import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
 import { NotebookSelection, type NotebookSelectionOptions } from '../../notebooks/selection/notebook-selection.js';
-import { type Environment, pick } from '../../processes/environment.js';
 import { createJoined } from './create-joined.js';
-import { toJupyterAccess } from './jupyter-access.js';
 import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
 import { UserNotebooks } from './user-notebooks.js';
 
@@ -19,14 +17,15 @@ export interface DirectoryOptions {
 
 /** What is open in the user's processes, and how it is joined. */
 export function createDirectory(setup: NotebookSetup, { file, readOnly, how }: DirectoryOptions): NotebookDirectory {
-  const { stateDir: dir, env } = setup;
+  const { stateDir: dir, env, findNotebook: find } = setup;
   return new UserNotebooks({
     dir,
     env,
+    find,
     folder: folderOfAgent(file),
     linkTo: (reference, place) => {
       const open = reference.kind === 'open' ? { id: reference.id } : { address: reference };
-      return createJoined(setup, { open, place, readOnly, how: { ...how, ...howFor(reference, how, env) } });
+      return createJoined(setup, { open, place, readOnly, how });
     },
   });
 }
@@ -46,19 +45,6 @@ export function openSelection(
     watch.endSession(sessionId);
   };
   return { provider: selection, middlewares: [watch], endSession, close };
-}
-
-/** Where a browser shows itself to the person of this process: the broker has no screen of its own. */
-const screenNames = ['BROWSER', 'DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'SSH_CONNECTION', 'SSH_TTY', 'WSL_DISTRO_NAME'];
-
-function howFor({ kind }: NotebookReference, how: JsonObject, env: Environment): JsonObject {
-  if (kind === 'jupyter') return { jupyter: { ...toJupyterAccess(env) } };
-  return kind === 'page' ? howForPage(how, env) : {};
-}
-
-/** What a page needs beside what every notebook does. */
-export function howForPage({ env: given }: JsonObject, env: Environment): JsonObject {
-  return { env: { ...(given as JsonObject), ...pick(env, screenNames) } };
 }
 
 /** Where an agent was started, unless that is the root of all files, as some hosts have it: then the folder of its notebook. */

@@ -1,7 +1,7 @@
 import { openedLifeMs } from '@notebridge/kit/entry-codes';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { KernelChoice } from '@notebridge/notebook/host';
-import type { BuiltInNotebook } from '../../assembly/notebooks/open-built-in.js';
+import type { BuiltInNotebook } from '../../assembly/notebooks/built-in/open-built-in.js';
 import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';
 import { openAddress } from '../../identity/open-address.js';
 import type { HubCommandOptions } from '../command-options.js';
@@ -91,10 +91,10 @@ interface OpenOptions {
 async function openForPerson(setup: NotebookSetup, { file, readOnly, isStandalone }: OpenOptions): Promise<ShownNotebook> {
   if (isStandalone) return openHere(setup, { file, readOnly });
   if (file !== undefined) {
-    const { isHeldElsewhere } = await import('../../assembly/notebooks/open-joined.js');
+    const { isHeldElsewhere } = await import('../../assembly/notebooks/built-in/open-joined.js');
     if (await isHeldElsewhere(setup, file)) return openElsewhere(setup, { file, readOnly });
   }
-  const { openShared } = await import('../../assembly/notebooks/share-built-in.js');
+  const { openShared } = await import('../../assembly/notebooks/built-in/share-built-in.js');
   const opened = await openShared(setup, { file, readOnly });
   return toShown(opened);
 }
@@ -104,7 +104,7 @@ async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: 
 }
 
 async function openHere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
-  const { openBuiltIn } = await import('../../assembly/notebooks/open-built-in.js');
+  const { openBuiltIn } = await import('../../assembly/notebooks/built-in/open-built-in.js');
   return toShown(await openBuiltIn(setup, options));
 }
 
@@ -115,7 +115,7 @@ function toShown(opened: BuiltInNotebook): ShownNotebook {
 }
 
 async function openElsewhere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
-  const { openJoined } = await import('../../assembly/notebooks/open-joined.js');
+  const { openJoined } = await import('../../assembly/notebooks/built-in/open-joined.js');
   const howAgain = process.stdin.isTTY ? 'Press Enter to open it again, with a new kernel; Ctrl-C ends this command.' : undefined;
   const opened = await openJoined(setup, { ...options, howAgain });
   const newWindow: ShownNotebook['newWindow'] = async (how) => {

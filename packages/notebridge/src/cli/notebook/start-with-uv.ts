@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { loadNotebook } from '../../assembly/load-notebook.js';
-import { isHeldElsewhere } from '../../assembly/notebooks/open-joined.js';
+import { isHeldElsewhere } from '../../assembly/notebooks/built-in/open-joined.js';
 import { runInOurPlace } from '../../processes/foreground-program.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';

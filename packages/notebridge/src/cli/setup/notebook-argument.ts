@@ -28,7 +28,7 @@ async function toJupyter(address: string): Promise<NotebookArgument> {
   if (address === '') return { where: 'jupyter', hadToken: false };
   if (address.endsWith('.ipynb') && !/^https?:/.test(address))
     return { where: `${jupyter}${toWholePath(address, jupyter + address)}`, hadToken: false };
-  const { assertJupyterAddress } = await import('../../assembly/notebooks/open-jupyter.js');
+  const { assertJupyterAddress } = await import('../../assembly/notebooks/jupyter/open-jupyter.js');
   await assertJupyterAddress(address);
   const url = new URL(address);
   if (url.username !== '' || url.password !== '')

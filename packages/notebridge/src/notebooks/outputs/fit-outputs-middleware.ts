@@ -37,7 +37,7 @@ const getOutputTool: Tool = {
 /**
  * Outputs of a page within an agent's budget, as those of the built-in notebook: both ends of long texts, tables as a few lines, images as
  * blocks that are scaled. `get_output` reads the rest, from what is remembered of the page's answers, else from the page. A result that fits
- * passes unchanged, and so does one of another shape.
+ * passes unchanged, and so do one of another shape and all that an agent wants whole.
  */
 export class FitOutputsMiddleware implements Middleware {
   readonly #logger: Logger;
@@ -59,11 +59,12 @@ export class FitOutputsMiddleware implements Middleware {
     return this.#isListedByPage || !isNotebook ? listed : { ...listed, tools: [...listed.tools, getOutputTool] };
   }
 
-  /** Not async: other calls pay nothing here. */
+  /** Not async: other calls pay nothing here. A page knows nothing of the mark of `WholeOutputsMiddleware`. */
   onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
-    const called = context.message.name;
-    if (called === name && !this.#isListedByPage) return this.#getOutput(context, callNext);
-    return fitted.has(called) ? this.#fit(context, callNext) : callNext(context);
+    const { name: called, outputs } = context.message;
+    const plain = outputs === undefined ? context : withoutMark(context);
+    if (called === name && !this.#isListedByPage) return this.#getOutput(plain, callNext);
+    return fitted.has(called) && outputs !== 'whole' ? this.#fit(plain, callNext) : callNext(plain);
   }
 
   async #fit(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
@@ -115,4 +116,9 @@ export class FitOutputsMiddleware implements Middleware {
     if (cell) this.#remembered.add(cell, String(text).length);
     return cell?.outputs ?? [];
   }
+}
+
+function withoutMark(context: MiddlewareContext<ToolCall>): MiddlewareContext<ToolCall> {
+  const { outputs: _, ...message } = context.message;
+  return context.copy({ message, target: context.target });
 }

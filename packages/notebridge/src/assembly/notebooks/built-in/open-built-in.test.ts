@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readSettings } from '../settings.js';
+import { readSettings } from '../../settings.js';
 import { openBuiltIn } from './open-built-in.js';
 
 let base: string;

@@ -1,32 +1,32 @@
 import { join } from 'node:path';
 import { EntryGate } from '@notebridge/kit/entry-gate';
-import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
-import { keyOf } from '../../broker/notebook-address.js';
-import { SharedNotebook } from '../../broker/shared-notebook.js';
-import { BridgeError } from '../../core/errors.js';
-import type { ConnectDoor } from '../../doors/connect/connect-door.js';
-import { openAddress } from '../../identity/open-address.js';
-import { acceptTypedCodes } from '../../identity/typed-codes.js';
-import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
-import { PageServer } from '../../notebooks/pages/page-server.js';
-import { pageProfiles, toPageUrl } from '../../notebooks/profiles/page-profiles.js';
-import { RunLedger } from '../../notebooks/runs/run-ledger.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { openToolName } from '../../reference/open-tool.js';
-import type { ClosableLogger } from '../../state/closable-logger.js';
-import { ownVersion } from '../../state/own-files.js';
-import { Redactor } from '../../util/redactor.js';
+import type { BrokerNotebook, NotebookOpening } from '../../../broker/broker.js';
+import { keyOf } from '../../../broker/notebook-address.js';
+import { SharedNotebook } from '../../../broker/shared-notebook.js';
+import { BridgeError } from '../../../core/errors.js';
+import type { ConnectDoor } from '../../../doors/connect/connect-door.js';
+import { openAddress } from '../../../identity/open-address.js';
+import { acceptTypedCodes } from '../../../identity/typed-codes.js';
+import type { PageNotebook } from '../../../notebooks/pages/page-notebook.js';
+import { PageServer } from '../../../notebooks/pages/page-server.js';
+import { pageProfiles, toPageUrl } from '../../../notebooks/profiles/page-profiles.js';
+import { RunLedger } from '../../../notebooks/runs/run-ledger.js';
+import { ownUserId } from '../../../processes/own-user.js';
+import { openToolName } from '../../../reference/open-tool.js';
+import type { ClosableLogger } from '../../../state/closable-logger.js';
+import { ownVersion } from '../../../state/own-files.js';
+import { Redactor } from '../../../util/redactor.js';
 import { createBrokerConnect } from './broker-connect.js';
-import type { OpenBrokerOptions } from './broker-opener.js';
-import type { HowToOpen } from './how-to-open.js';
+import type { HeldKind, OpenBrokerOptions } from '../notebook-kind.js';
+import type { HowToOpen } from '../how-to-open.js';
 import { readsOf } from './lease-page.js';
-import { browserSwitchedOff } from './open-notebook.js';
-import { toTerms } from './page-options.js';
+import { browserSwitchedOff } from '../open-notebook.js';
+import { toTerms } from '../page-options.js';
 import { PagePerson } from './page-person.js';
 import { PageProvider } from './page-provider.js';
 
 /** The pages of the broker: one port for all of them, opened with the first, or at once if pages of an earlier broker may come back. */
-export class BrokerPages {
+export class BrokerPages implements HeldKind {
   readonly #options: OpenBrokerOptions;
   #logger: ClosableLogger | undefined;
   #server: Promise<PageServer> | undefined;
@@ -50,13 +50,13 @@ export class BrokerPages {
   /** Rejects with `bad_origin`, `bad_usage`, `port_in_use`. */
   async open({ request: { readOnly, how }, address: asked, id }: NotebookOpening): Promise<BrokerNotebook> {
     if (asked.kind !== 'page') throw new BridgeError('internal', 'What was asked for is no page.');
-    const { pages, env: ofAgent } = how as unknown as HowToOpen;
+    const { pages, env: ofAgent, screen } = how as unknown as HowToOpen;
     const address = { ...asked, url: toPageUrl(asked.profile, asked.url, id) };
     assertOrigin(address, pages.allowOrigins);
     const server = await this.#open(how as unknown as HowToOpen);
     const { allowOrigins } = pages;
     const page = await server.open({ key: keyOf(address) ?? id, profile: address.profile, url: address.url, allowOrigins });
-    const env = { ...this.#options.env, ...ofAgent };
+    const env = { ...this.#options.env, ...ofAgent, ...screen };
     const provider = new PageProvider({
       page,
       server,

@@ -1,11 +1,11 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { LabTarget } from '@notebridge/notebook/lab';
-import { BridgeError } from '../../core/errors.js';
-import { LayeredProvider } from '../../middleware/layered-provider.js';
-import { JupyterNotebook } from '../../notebooks/jupyter/jupyter-notebook.js';
-import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
-import { loadLab } from '../load-notebook.js';
-import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
+import { BridgeError } from '../../../core/errors.js';
+import { LayeredProvider } from '../../../middleware/layered-provider.js';
+import { JupyterNotebook } from '../../../notebooks/jupyter/jupyter-notebook.js';
+import { ReadBeforeWriteMiddleware } from '../../../notebooks/reads/read-before-write.js';
+import { loadLab } from '../../load-notebook.js';
+import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
 import { watchJupyter } from './watch-jupyter.js';
 
 /**

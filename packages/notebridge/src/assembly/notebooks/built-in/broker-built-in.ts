@@ -1,14 +1,14 @@
-import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
-import { fileOf } from '../../broker/notebook-address.js';
-import type { SharedNotebook } from '../../broker/shared-notebook.js';
-import { SuppliedTools } from '../../broker/supplied-tools.js';
-import { defaultConfig } from '../../config/config.js';
-import { BridgeError } from '../../core/errors.js';
-import { createNotebridge } from '../create-notebridge.js';
-import type { OpenBrokerOptions } from './broker-opener.js';
-import type { HowToOpen } from './how-to-open.js';
+import type { BrokerNotebook, NotebookOpening } from '../../../broker/broker.js';
+import { fileOf } from '../../../broker/notebook-address.js';
+import type { SharedNotebook } from '../../../broker/shared-notebook.js';
+import { SuppliedTools } from '../../../broker/supplied-tools.js';
+import { defaultConfig } from '../../../config/config.js';
+import { BridgeError } from '../../../core/errors.js';
+import { createNotebridge } from '../../create-notebridge.js';
+import type { OpenBrokerOptions } from '../notebook-kind.js';
+import type { HowToOpen } from '../how-to-open.js';
 import { openBuiltIn } from './open-built-in.js';
-import { toTerms } from './page-options.js';
+import { toTerms } from '../page-options.js';
 import { toShared } from './share-built-in.js';
 
 /** A notebook with a guard and an audit of its own, for its windows; the agents' calls are their own processes' to record. */

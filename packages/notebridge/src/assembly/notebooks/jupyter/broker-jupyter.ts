@@ -2,21 +2,21 @@ import { join } from 'node:path';
 import { basename } from 'node:path/posix';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { LabNotebook, LabWorkspace } from '@notebridge/notebook/lab';
-import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
-import { type NotebookDescription, SharedNotebook } from '../../broker/shared-notebook.js';
-import { BridgeError } from '../../core/errors.js';
-import { LayeredProvider } from '../../middleware/layered-provider.js';
-import { KeptRuns } from '../../notebooks/jupyter/kept-runs.js';
-import { howToAllowEdits, OneJupyterNotebook } from '../../notebooks/jupyter/one-jupyter-notebook.js';
-import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { Redactor } from '../../util/redactor.js';
-import { loadLab } from '../load-notebook.js';
-import type { OpenBrokerOptions } from './broker-opener.js';
-import type { HowToOpen } from './how-to-open.js';
+import type { BrokerNotebook, NotebookOpening } from '../../../broker/broker.js';
+import { type NotebookDescription, SharedNotebook } from '../../../broker/shared-notebook.js';
+import { BridgeError } from '../../../core/errors.js';
+import { LayeredProvider } from '../../../middleware/layered-provider.js';
+import { KeptRuns } from '../../../notebooks/jupyter/kept-runs.js';
+import { howToAllowEdits, OneJupyterNotebook } from '../../../notebooks/jupyter/one-jupyter-notebook.js';
+import { ReadBeforeWriteMiddleware } from '../../../notebooks/reads/read-before-write.js';
+import { ownUserId } from '../../../processes/own-user.js';
+import { Redactor } from '../../../util/redactor.js';
+import { loadLab } from '../../load-notebook.js';
+import type { OpenBrokerOptions } from '../notebook-kind.js';
+import type { HowToOpen } from '../how-to-open.js';
 import type { JupyterAccess } from './jupyter-access.js';
-import { leaseIdleIn } from './lease-idle.js';
-import { toTerms } from './page-options.js';
+import { leaseIdleIn } from '../lease-idle.js';
+import { toTerms } from '../page-options.js';
 
 /** One connection to a server, by one token, for all of its notebooks that are in use. */
 interface OpenServer {
@@ -34,7 +34,7 @@ const serversOf = new WeakMap<OpenBrokerOptions, Map<string, Promise<OpenServer>
 export async function openBrokerJupyter({ request, address, id }: NotebookOpening, options: OpenBrokerOptions): Promise<BrokerNotebook> {
   if (address.kind !== 'jupyter' || address.notebook === undefined)
     throw new BridgeError('bad_notebook', 'Name the notebook of the Jupyter server that is meant, by its path.');
-  const { pages, jupyter: access = {} } = request.how as unknown as HowToOpen & { jupyter?: JupyterAccess };
+  const { pages, jupyter: access = {} } = request.how as unknown as HowToOpen;
   const { server, leave } = await enter(address.where, access, options);
   try {
     const { allowEdits } = pages;

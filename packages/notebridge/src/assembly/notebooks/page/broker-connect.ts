@@ -1,9 +1,9 @@
 import type { EntryGate } from '@notebridge/kit/entry-gate';
-import { ConnectDoor, type ConnectionView } from '../../doors/connect/connect-door.js';
-import { describeConnection } from '../../notebooks/connection-state.js';
-import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
-import type { PageServer } from '../../notebooks/pages/page-server.js';
-import { toWays } from '../../reference/open-advice.js';
+import { ConnectDoor, type ConnectionView } from '../../../doors/connect/connect-door.js';
+import { describeConnection } from '../../../notebooks/connection-state.js';
+import type { PageNotebook } from '../../../notebooks/pages/page-notebook.js';
+import type { PageServer } from '../../../notebooks/pages/page-server.js';
+import { toWays } from '../../../reference/open-advice.js';
 
 /** The page `/connect` of a broker: all its pages, each with what keeps it away. */
 export function createBrokerConnect(

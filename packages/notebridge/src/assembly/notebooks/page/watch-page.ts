@@ -1,8 +1,8 @@
-import type { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
-import { describeConnection } from '../../notebooks/connection-state.js';
-import type { PageClient } from '../../notebooks/pages/page-client.js';
-import type { WatchedNotebook, WatchedNotebooks } from '../../notebooks/watched-notebooks.js';
-import type { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
+import type { UndoMiddleware } from '../../../notebooks/changes/undo-middleware.js';
+import { describeConnection } from '../../../notebooks/connection-state.js';
+import type { PageClient } from '../../../notebooks/pages/page-client.js';
+import type { WatchedNotebook, WatchedNotebooks } from '../../../notebooks/watched-notebooks.js';
+import type { ColabSessionProxy } from '../../../reference/colab-session-proxy.js';
 import type { LeasedPage } from './lease-page.js';
 
 export interface WatchPageOptions {

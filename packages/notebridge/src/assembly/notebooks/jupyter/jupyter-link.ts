@@ -1,10 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { LabWorkspace } from '@notebridge/notebook/lab';
-import type { CallContext } from '../../core/call-context.js';
-import type { Provider, ProviderEvent } from '../../core/provider.js';
-import { NoJupyterNotebook } from '../../notebooks/jupyter/no-jupyter-notebook.js';
-import type { NotebookLink } from '../../notebooks/selection/notebook-directory.js';
+import type { CallContext } from '../../../core/call-context.js';
+import type { Provider, ProviderEvent } from '../../../core/provider.js';
+import { NoJupyterNotebook } from '../../../notebooks/jupyter/no-jupyter-notebook.js';
+import type { NotebookLink } from '../../../notebooks/selection/notebook-directory.js';
 
 export interface JupyterLinkOptions {
   workspace: LabWorkspace;

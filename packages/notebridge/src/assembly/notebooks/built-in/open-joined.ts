@@ -1,15 +1,15 @@
-import { findHolder } from '../../broker/ask-host.js';
-import type { JoinedNotebook } from '../../broker/joined-notebook.js';
-import type { NotebookAddress } from '../../broker/notebook-address.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import { ownVersion } from '../../state/own-files.js';
-import { settlesWithin } from '../../util/settles-within.js';
-import { createJoined } from './create-joined.js';
-import { toHow } from './how-to-open.js';
-import { realFileOf } from './notebook-file.js';
-import { assertNotebookName } from './notebook-name.js';
-import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
-import { createDirectory, openSelection } from './select-notebooks.js';
+import { findHolder } from '../../../broker/ask-host.js';
+import type { JoinedNotebook } from '../../../broker/joined-notebook.js';
+import type { NotebookAddress } from '../../../broker/notebook-address.js';
+import { BridgeError, codeOf } from '../../../core/errors.js';
+import { ownVersion } from '../../../state/own-files.js';
+import { settlesWithin } from '../../../util/settles-within.js';
+import { createJoined } from '../create-joined.js';
+import { toHow } from '../how-to-open.js';
+import { realFileOf } from '../notebook-file.js';
+import { assertNotebookName } from '../notebook-name.js';
+import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
+import { createDirectory, openSelection } from '../select-notebooks.js';
 
 /** The built-in notebook as an agent's process has it: it runs in another process. */
 export interface JoinedBuiltIn extends OpenedNotebook {

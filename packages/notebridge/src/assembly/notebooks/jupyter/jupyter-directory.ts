@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { LabWorkspace } from '@notebridge/notebook/lab';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '../../../core/errors.js';
 import type {
   NotebookContents,
   NotebookDirectory,
   NotebookLink,
   NotebookList,
   NotebookReference,
-} from '../../notebooks/selection/notebook-directory.js';
+} from '../../../notebooks/selection/notebook-directory.js';
 
 export interface JupyterDirectoryOptions {
   workspace: LabWorkspace;

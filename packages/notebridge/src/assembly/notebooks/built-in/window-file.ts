@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { processExists } from '@notebridge/kit/living-process';
-import { ownUserId } from '../../processes/own-user.js';
-import { writeFileAtomic } from '../../state/atomic-file.js';
-import { ensurePrivateDir, removePrivateFile } from '../../state/private-file.js';
+import { ownUserId } from '../../../processes/own-user.js';
+import { writeFileAtomic } from '../../../state/atomic-file.js';
+import { ensurePrivateDir, removePrivateFile } from '../../../state/private-file.js';
 
 let written = 0;
 /** The first notebook of a process has its number alone; a process that holds many counts them. */

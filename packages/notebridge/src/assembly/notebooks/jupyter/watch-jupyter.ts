@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { LabNotebook, LabWorkspace } from '@notebridge/notebook/lab';
-import type { WatchedNotebook, WatchedNotebooks } from '../../notebooks/watched-notebooks.js';
-import { watchSession } from './watch-session.js';
+import type { WatchedNotebook, WatchedNotebooks } from '../../../notebooks/watched-notebooks.js';
+import { watchSession } from '../watch-session.js';
 
 const isolation = 'A kernel of a Jupyter server: its code has the files, packages and network of that server’s user.';
 

@@ -1,26 +1,23 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import { type ToolResult, toFailedResult } from '../../core/mcp.js';
-import type { RunnableTool } from '../../core/memory-provider.js';
-import type { Middleware, MiddlewareContext } from '../../core/middleware.js';
-import type { Provider, ProviderEvent } from '../../core/provider.js';
-import { LayeredProvider } from '../../middleware/layered-provider.js';
-import { ToolInjectionMiddleware } from '../../middleware/tool-injection.js';
-import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
-import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middleware.js';
-import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
-import type { PageServer } from '../../notebooks/pages/page-server.js';
-import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
-import { PageRuns } from '../../notebooks/runs/page-runs.js';
-import type { RunLedger } from '../../notebooks/runs/run-ledger.js';
-import type { BrowserResult } from '../../processes/browser.js';
-import { toOpenAdvice, toWays } from '../../reference/open-advice.js';
-import { checkSessionProxyTool, parseWaitSeconds, toBooleanResult } from '../../reference/open-tool.js';
-import { PageOpener } from '../../reference/page-opener.js';
+import type { CallContext } from '../../../core/call-context.js';
+import { BridgeError } from '../../../core/errors.js';
+import { type ToolResult, toFailedResult } from '../../../core/mcp.js';
+import type { RunnableTool } from '../../../core/memory-provider.js';
+import type { MiddlewareContext } from '../../../core/middleware.js';
+import type { Provider, ProviderEvent } from '../../../core/provider.js';
+import { LayeredProvider } from '../../../middleware/layered-provider.js';
+import { ToolInjectionMiddleware } from '../../../middleware/tool-injection.js';
+import type { PageNotebook } from '../../../notebooks/pages/page-notebook.js';
+import type { PageServer } from '../../../notebooks/pages/page-server.js';
+import { PageRuns } from '../../../notebooks/runs/page-runs.js';
+import type { RunLedger } from '../../../notebooks/runs/run-ledger.js';
+import type { BrowserResult } from '../../../processes/browser.js';
+import { toOpenAdvice, toWays } from '../../../reference/open-advice.js';
+import { checkSessionProxyTool, parseWaitSeconds, toBooleanResult } from '../../../reference/open-tool.js';
+import { PageOpener } from '../../../reference/page-opener.js';
+import { type PageLayerOptions, pageLayers } from './page-layers.js';
 
-export interface PageProviderOptions {
+export interface PageProviderOptions extends Pick<PageLayerOptions, 'isJournalled' | 'logger'> {
   page: PageNotebook;
   /** The port that its pages dial, and why pages cannot come back, if they cannot. */
   server: Pick<PageServer, 'port' | 'problem'>;
@@ -28,11 +25,8 @@ export interface PageProviderOptions {
   openBrowser: (url: string, timeoutMs: number) => Promise<BrowserResult>;
   /** A fresh address of the page that shows a person what keeps the page away. */
   connectAddress: () => string;
-  /** False: no cell is read before a change: an agent's overwrites a person's newer one, and is not undone. */
-  isJournalled: boolean;
   /** Where runs are kept for those who come back for one. */
   ledger: RunLedger;
-  logger: Logger;
 }
 
 /** A call of an agent must end before its host gives it up. Seconds. */
@@ -55,13 +49,9 @@ export class PageProvider implements Provider {
     this.#options = options;
     this.name = page.provider.name;
     this.#opener = new PageOpener({ profile: { ...profile, defaultUrl: page.url }, allowOrigins: slot.allowedOrigins, open: openBrowser });
-    const changes =
-      isJournalled && profile.tools.length > 0
-        ? [new ReadBeforeWriteMiddleware({ readsRanges: false }), new UndoMiddleware({ client, profileTools: profile.tools, logger })]
-        : [];
     this.#runs = new PageRuns(page.provider, { connectionChanged: client.connectionChanged, ledger });
-    const layers: Middleware[] = [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...changes, fitUnlessWhole(logger)];
-    this.#layered = new LayeredProvider(this.#runs, layers);
+    const { layers } = pageLayers({ client, profile, isJournalled, logger });
+    this.#layered = new LayeredProvider(this.#runs, [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...layers]);
   }
 
   get instructions(): string {
@@ -128,19 +118,4 @@ export class PageProvider implements Provider {
       return toFailedResult(error.code, error.message);
     }
   }
-}
-
-/** An agent may want the outputs of a call as they are. */
-function fitUnlessWhole(logger: Logger): Middleware {
-  const fit = new FitOutputsMiddleware({ logger });
-  return {
-    name: 'FitOutputsMiddleware',
-    onListTools: (context, callNext) => fit.onListTools(context, callNext),
-    onCallTool: (context, callNext) => {
-      const { outputs, ...message } = context.message;
-      if (outputs === undefined) return fit.onCallTool(context, callNext);
-      const plain = context.copy({ message, target: context.target });
-      return outputs === 'whole' ? callNext(plain) : fit.onCallTool(plain, callNext);
-    },
-  };
 }

@@ -1,33 +1,31 @@
 import { join } from 'node:path';
 import { EntryGate } from '@notebridge/kit/entry-gate';
-import { BridgeError } from '../../core/errors.js';
-import type { Middleware } from '../../core/middleware.js';
-import type { Provider } from '../../core/provider.js';
-import { ConnectDoor } from '../../doors/connect/connect-door.js';
-import { openAddress } from '../../identity/open-address.js';
-import { acceptTypedCodes } from '../../identity/typed-codes.js';
-import { LayeredProvider } from '../../middleware/layered-provider.js';
-import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
-import { describeConnection } from '../../notebooks/connection-state.js';
-import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middleware.js';
-import { WholeOutputsMiddleware } from '../../notebooks/outputs/whole-outputs-middleware.js';
-import type { PageClient } from '../../notebooks/pages/page-client.js';
-import type { PageProfile } from '../../notebooks/profiles/profile.js';
-import { ReadBeforeWriteMiddleware } from '../../notebooks/reads/read-before-write.js';
-import { PageRuns } from '../../notebooks/runs/page-runs.js';
-import { RunLedger } from '../../notebooks/runs/run-ledger.js';
-import { runToolName } from '../../notebooks/runs/run-tools.js';
-import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
-import type { WatchedNotebooks } from '../../notebooks/watched-notebooks.js';
-import type { BrowserResult } from '../../processes/browser.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
-import { openToolName } from '../../reference/open-tool.js';
-import type { PageOfHub } from '../cluster/held-page.js';
-import type { SharedPage } from '../cluster/share-page.js';
-import { addSelection } from './add-selection.js';
+import { BridgeError } from '../../../core/errors.js';
+import type { Middleware } from '../../../core/middleware.js';
+import type { Provider } from '../../../core/provider.js';
+import { ConnectDoor } from '../../../doors/connect/connect-door.js';
+import { openAddress } from '../../../identity/open-address.js';
+import { acceptTypedCodes } from '../../../identity/typed-codes.js';
+import { LayeredProvider } from '../../../middleware/layered-provider.js';
+import { describeConnection } from '../../../notebooks/connection-state.js';
+import { WholeOutputsMiddleware } from '../../../notebooks/outputs/whole-outputs-middleware.js';
+import type { PageClient } from '../../../notebooks/pages/page-client.js';
+import type { PageProfile } from '../../../notebooks/profiles/profile.js';
+import { PageRuns } from '../../../notebooks/runs/page-runs.js';
+import { RunLedger } from '../../../notebooks/runs/run-ledger.js';
+import { runToolName } from '../../../notebooks/runs/run-tools.js';
+import type { NotebookEntry } from '../../../notebooks/selection/notebook-directory.js';
+import type { WatchedNotebooks } from '../../../notebooks/watched-notebooks.js';
+import type { BrowserResult } from '../../../processes/browser.js';
+import { ownUserId } from '../../../processes/own-user.js';
+import { ColabSessionProxy } from '../../../reference/colab-session-proxy.js';
+import { openToolName } from '../../../reference/open-tool.js';
+import type { PageOfHub } from '../../cluster/held-page.js';
+import type { SharedPage } from '../../cluster/share-page.js';
+import { addSelection } from '../add-selection.js';
 import { type LeasedPage, leasePage } from './lease-page.js';
-import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
+import { pageLayers } from './page-layers.js';
+import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from '../open-notebook.js';
 import { watchPage } from './watch-page.js';
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
@@ -73,10 +71,8 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   if (client === null || wss === null || proxyServer === null) throw new BridgeError('not_started', 'The session proxy did not start.');
   logger.info('Waiting for a notebook page.', { port: wss.port, list });
   // `dynamic` is exactly the reference's behaviour, which reads nothing before a change, has no undo, and cuts nothing.
-  const isJournalled = config.journal && pages.journal !== false && list === 'static';
-  const undo = isJournalled ? new UndoMiddleware({ client, profileTools: profile.tools, logger }) : undefined;
-  const changes = undo === undefined ? [] : [new ReadBeforeWriteMiddleware({ readsRanges: false }), undo];
-  const fit: Middleware[] = pages.outputs !== 'whole' && list === 'static' ? [new FitOutputsMiddleware({ logger })] : [];
+  const isJournalled = config.journal && pages.journal !== false;
+  const { layers, undo } = list === 'static' ? pageLayers({ client, profile, isJournalled, logger }) : { layers: [], undo: undefined };
   // Nor has it runs that outlive their calls.
   const runs = list === 'static' ? openPageRuns(proxyServer, { client, stateDir, logger }) : undefined;
   const close = async (): Promise<void> => {
@@ -87,7 +83,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   let id: Promise<string> | undefined;
   // The page may show any notebook: its id is of this life of the process.
   const findId = (): Promise<string> => {
-    id ??= import('../../broker/notebook-ids.js').then(({ idFor }) => idFor(stateDir, { kind: 'page', profile: profile.name }));
+    id ??= import('../../../broker/notebook-ids.js').then(({ idFor }) => idFor(stateDir, { kind: 'page', profile: profile.name }));
     return id;
   };
   const isRunning = runs && (() => runs.isRunning);
@@ -95,17 +91,19 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     watchPage({ session, client, findId, isRunning, lease, undo, connectAddress: (origin) => connect.newAddress(origin) });
   const page: OpenedNotebook = {
     provider: runs ?? proxyServer,
-    middlewares: [...session.middleware, ...changes, ...fit],
+    middlewares: [...session.middleware, ...layers],
     laterTools,
     close,
   };
   const { hold = 'own' } = pages;
-  if (hold === 'own' || runs === undefined) return { ...page, watched: toWatched(undefined) };
+  const whole = pages.outputs === 'whole' && list === 'static' ? [new WholeOutputsMiddleware()] : [];
+  if (hold === 'own' || runs === undefined)
+    return { ...page, middlewares: [...whole, ...page.middlewares], watched: toWatched(undefined) };
   const connectAddress = (): string => connect.newAddress(`http://localhost:${wss.port}`);
   const share =
     clusterPages &&
     (async (own: Omit<PageOfHub, 'slot'>) => {
-      const { sharePage } = await import('../cluster/share-page.js');
+      const { sharePage } = await import('../../cluster/share-page.js');
       shared = sharePage(
         clusterPages,
         { ...own, slot: wss.slot },
@@ -113,13 +111,15 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
       );
       return shared;
     });
-  return besideOthers(setup, page, { profile, client, runs, findId, toWatched, share });
+  return besideOthers(setup, page, { profile, client, runs, whole, findId, toWatched, share });
 }
 
 interface BesideOthers {
   profile: PageProfile;
   client: PageClient;
   runs: PageRuns;
+  /** Marks calls of agents that want outputs whole. */
+  whole: readonly Middleware[];
   findId: () => Promise<string>;
   toWatched: (lease: LeasedPage['lease'] | undefined) => WatchedNotebooks;
   /** In a cluster: has all hubs know of the page. */
@@ -130,10 +130,9 @@ interface BesideOthers {
 async function besideOthers(
   setup: NotebookSetup,
   page: OpenedNotebook,
-  { profile, client, runs, findId, toWatched, share }: BesideOthers,
+  { profile, client, runs, whole, findId, toWatched, share }: BesideOthers,
 ): Promise<OpenedNotebook> {
-  const isWhole = setup.pages.outputs === 'whole';
-  const layered = new LayeredProvider(page.provider, [...(isWhole ? [withoutMark] : []), ...page.middlewares]);
+  const layered = new LayeredProvider(page.provider, page.middlewares);
   // Where this process is a hub there may be several agents.
   const isShared = setup.pages.hold === 'shared';
   const leased = isShared ? leasePage({ provider: layered, client, profile, isRunning: () => runs.isRunning, env: setup.env }) : undefined;
@@ -165,7 +164,7 @@ async function besideOthers(
     setup,
     {
       provider: shared?.provider ?? provider,
-      middlewares: isWhole ? [new WholeOutputsMiddleware()] : [],
+      middlewares: whole,
       ...(endSession === undefined ? {} : { endSession }),
       watched: toWatched(leased?.lease),
       close,
@@ -188,15 +187,6 @@ function toClusterPage({ config, serverInfo, redactor, env, pages, stateDir, log
   const openPage = pages.openBrowser === false ? async () => browserSwitchedOff : open;
   return { ...limits, clientInfo: serverInfo, secrets: redactor, env, ledger, openBrowser: openPage, logger };
 }
-
-/** A page knows nothing of the mark of `WholeOutputsMiddleware`: nothing of ours cuts what it answers. */
-const withoutMark: Middleware = {
-  name: 'withoutMark',
-  onCallTool: (context, callNext) => {
-    const { outputs: _, ...message } = context.message;
-    return callNext(context.copy({ message, target: context.target }));
-  },
-};
 
 function openPageRuns(
   page: Provider,

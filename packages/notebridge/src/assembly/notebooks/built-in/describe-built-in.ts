@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { NotebookHost } from '@notebridge/notebook/host';
-import type { NotebookDescription } from '../../broker/shared-notebook.js';
+import type { NotebookDescription } from '../../../broker/shared-notebook.js';
 
 /** The built-in notebook as agents and people are told of it. */
 export function describeBuiltIn({ session: { kernel, kernelState } }: NotebookHost, file: string | undefined): NotebookDescription {

@@ -1,4 +1,4 @@
-import { type Environment, pick } from '../../processes/environment.js';
+import { type Environment, pick } from '../../../processes/environment.js';
 
 /** How the process that opens the notebook comes to its server. It goes over the proven link alone: a token is in no address and no file. */
 export interface JupyterAccess {

@@ -1,0 +1,27 @@
+import { BridgeError } from '../../core/errors.js';
+import { quote } from '../../util/quote.js';
+import { builtInKind } from './built-in/built-in-kind.js';
+import { jupyterKind } from './jupyter/jupyter-kind.js';
+import type { NotebookKind } from './notebook-kind.js';
+import { pageKind } from './page/page-kind.js';
+import type { FindNotebook } from './user-notebooks.js';
+
+/** The kinds of notebook that there are, in the order in which they are asked whether a text names one of theirs. */
+export const notebookKinds: readonly NotebookKind[] = [pageKind, jupyterKind, builtInKind];
+
+/** The notebook that an agent names, of whichever kind. One that is open is that one, by whatever location it was named. */
+export const findNotebook: FindNotebook = async (named, open) => {
+  for (const kind of notebookKinds) {
+    const reference = await kind.find(named);
+    if (reference === undefined) continue;
+    const locations = (await kind.locationsOf?.(reference, open, named.env)) ?? [];
+    const entry = open.find(({ location }) => location !== null && locations.includes(location));
+    return entry === undefined ? reference : { kind: 'open', id: entry.id };
+  }
+  throw new BridgeError('bad_notebook', `${quote(named.text)} names no notebook. Give ${argumentsOf(notebookKinds)}.`);
+};
+
+/** The values of `--notebook`, for texts. */
+export function argumentsOf(kinds: readonly NotebookKind[]): string {
+  return kinds.map((kind) => kind.arguments).join(', ');
+}
