@@ -18,6 +18,8 @@ export interface ProgramOptions {
   cwd?: string;
   /** What its command begins with: for a program in a namespace. */
   launch?: readonly string[];
+  /** The command as another version has it. Default: that of the workspace. */
+  command?: string;
   /** What the agent calls itself. Default `test`. */
   name?: string;
   /** Called with each line of stdout, before it is parsed. */
@@ -58,12 +60,12 @@ export class Program implements AsyncDisposable {
   readonly #listeners = new Set<(message: JsonObject) => void>();
   #lastId = 0;
 
-  constructor({ args = [], env = {}, cwd, launch = [], onLine }: ProgramOptions = {}) {
+  constructor({ args = [], env = {}, cwd, launch = [], command: bin = programFile, onLine }: ProgramOptions = {}) {
     const { home, env: clean } = createHome();
     this.home = home;
     this.stateHome = env.XDG_STATE_HOME ?? join(home, 'state');
     this.#isShared = env.NOTEBRIDGE_BROKER_IDLE !== undefined;
-    const [command = '', ...rest] = [...launch, process.execPath, programFile, ...args];
+    const [command = '', ...rest] = [...launch, process.execPath, bin, ...args];
     this.child = spawn(command, rest, { cwd, env: { ...clean, ...env }, stdio: 'pipe' });
     this.child.stdin.on('error', () => {});
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
