@@ -1,6 +1,6 @@
 /**
  * What each part of packages/notebridge/src may import besides itself, packages/kit and packages of npm. A part names only parts above
- * it, so imports run one way. ARCHITECTURE.md shows the same list; change both together.
+ * it, so imports run one way. The README of each part says the same; `node scripts/repo-rules.mjs --update` writes it there.
  */
 const mayImport = {
   util: [],
@@ -35,26 +35,45 @@ const mayImport = {
   cli: 'all above',
 };
 
+/** The same for packages/notebook/src. */
+const notebookMayImport = {
+  model: [],
+  sandbox: [],
+  relay: ['sandbox'],
+  kernel: ['model', 'relay', 'sandbox'],
+  outputs: ['model'],
+  widgets: ['kernel', 'model', 'outputs'],
+  session: ['kernel', 'model', 'widgets'],
+  kernels: ['kernel', 'model', 'relay', 'sandbox', 'session'],
+  tools: ['kernel', 'model', 'outputs', 'session', 'widgets'],
+  viewer: ['kernel', 'kernels', 'model', 'session'],
+  host: ['kernel', 'kernels', 'model', 'outputs', 'sandbox', 'session', 'tools', 'viewer', 'widgets'],
+  lab: ['host', 'kernel', 'model', 'outputs', 'session', 'tools'],
+  ui: ['kernel', 'kernels', 'model', 'outputs', 'session', 'viewer'],
+};
+
 const src = '^packages/notebridge/src';
 const tests = '\\.test\\.ts$';
 const parts = Object.keys(mayImport);
 
 /** The path of parts: folders, and files. */
-const pathOf = (named) => `${src}/(${named.map((part) => (part.endsWith('.ts') ? `${part.replace('.', '\\.')}$` : `${part}/`)).join('|')})`;
+const pathOf = (named, folder = src) =>
+  `${folder}/(${named.map((part) => (part.endsWith('.ts') ? `${part.replace('.', '\\.')}$` : `${part}/`)).join('|')})`;
 
-const allowLists = parts.map((part, at) => {
-  const above = parts.slice(0, at);
-  const allowed = mayImport[part] === 'all above' ? above : mayImport[part];
-  const below = allowed.filter((name) => !above.includes(name.split('/')[0]));
-  if (below.length > 0) throw new Error(`.dependency-cruiser.cjs: ${part} may import ${below.join(', ')}, which has to stand above it.`);
-  return {
-    name: `${part.replace('.ts', '')}-imports`,
-    comment: `${part} may import: ${allowed.join(', ') || 'nothing'}. Move the code to the part that uses it, or take what it needs as a parameter. Another name in "mayImport" of .dependency-cruiser.cjs is a decision.`,
-    severity: 'error',
-    from: { path: pathOf([part]), pathNot: tests },
-    to: { path: `${src}/`, pathNot: pathOf([part, ...allowed]) },
-  };
-});
+const allowListsOf = (folder, lists) =>
+  Object.entries(lists).map(([part, list], at) => {
+    const above = Object.keys(lists).slice(0, at);
+    const allowed = list === 'all above' ? above : list;
+    const below = allowed.filter((name) => !above.includes(name.split('/')[0]));
+    if (below.length > 0) throw new Error(`.dependency-cruiser.cjs: ${part} may import ${below.join(', ')}, which has to stand above it.`);
+    return {
+      name: `${folder.split('/')[1]}-${part.replace('.ts', '')}-imports`,
+      comment: `${part} may import: ${allowed.join(', ') || 'nothing'}. Move the code to the part that uses it, or take what it needs as a parameter. Another name in this list of .dependency-cruiser.cjs is a decision.`,
+      severity: 'error',
+      from: { path: pathOf([part], folder), pathNot: tests },
+      to: { path: `${folder}/`, pathNot: pathOf([part, ...allowed], folder) },
+    };
+  });
 
 /** Node modules and packages that only some parts may use. */
 const only = (name, modules, parts, comment) => ({
@@ -67,7 +86,8 @@ const only = (name, modules, parts, comment) => ({
 
 module.exports = {
   forbidden: [
-    ...allowLists,
+    ...allowListsOf(src, mayImport),
+    ...allowListsOf('^packages/notebook/src', notebookMayImport),
     {
       name: 'no-place-in-the-picture',
       comment:
@@ -162,3 +182,6 @@ module.exports = {
     moduleSystems: ['es6'],
   },
 };
+
+/** For the repository rules: the READMEs name them. */
+module.exports.lists = { 'packages/notebridge/src': mayImport, 'packages/notebook/src': notebookMayImport };

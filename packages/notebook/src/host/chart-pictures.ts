@@ -1,4 +1,5 @@
-import type { Kernel, Output } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import { within } from '../kernel/within.js';
 import type { NotebookDocument } from '../model/document.js';
 import { chartIn } from '../outputs/scripted-summary.js';

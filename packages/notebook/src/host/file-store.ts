@@ -12,7 +12,7 @@ import type { DiskFile, Found, FoundFile } from './disk-file.js';
 import { watchDisk } from './disk-watch.js';
 import type { NotebookLock } from './file-lock.js';
 import { changedText, fileNote, invalidText, removedText } from './file-texts.js';
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 import type { KeptCellIds } from './kept-cell-ids.js';
 import type { Preference } from './merge.js';
 import { keepOldCopy } from './old-copy.js';

@@ -5,7 +5,7 @@ import { NotebookError } from '../model/errors.js';
 import { defaultNotebookLimits, type NotebookLimits, printNotebook, type ReadNotebook, readNotebook } from '../model/nbformat.js';
 import { DiskFile } from './disk-file.js';
 import { NotebookLock } from './file-lock.js';
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 import type { KeptCellIds } from './kept-cell-ids.js';
 
 export interface OpenedFile {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import type { DocumentEvent, NotebookDocument } from '../model/document.js';
 import { type Change, isContentOperation } from '../model/operation.js';
 import { toText } from '../model/text.js';

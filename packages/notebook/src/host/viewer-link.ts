@@ -5,7 +5,7 @@ import type { RawData, WebSocket } from 'ws';
 import { KernelError } from '../kernel/kernel-error.js';
 import { NotebookError } from '../model/errors.js';
 import type { HostMessage, ViewerAction } from '../viewer/protocol.js';
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 import { BadMessage, parseViewerMessage } from './viewer-request.js';
 
 export interface ViewerLinkOptions {

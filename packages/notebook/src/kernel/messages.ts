@@ -1,6 +1,7 @@
 /** The messages between the kernel and its worker. */
 import { parseBounded } from './bounded-json.js';
-import type { Execution, Output } from './kernel.js';
+import type { Execution } from './kernel.js';
+import type { Output } from '../model/output.js';
 import type { ToolPackage } from './kernel-tools.js';
 import type { WrittenBounds } from './written-files.js';
 

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { parseJson } from '@notebridge/kit/exact-json';
-import { type OpenedSandbox, openSandbox } from '../sandbox/sandbox.js';
+import { type OpenedSandbox, openSandbox } from './open-sandbox.js';
 import type { SandboxMode, SandboxSpec } from '../sandbox/spec.js';
 import { keepEnd, startProgram } from '../sandbox/start-program.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';

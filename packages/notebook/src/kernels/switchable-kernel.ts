@@ -1,5 +1,6 @@
 import type { CommMessage, KernelComms, ShownListener } from '../kernel/jupyter/kernel-comms.js';
-import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
+import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
+import type { MimeBundle } from '../model/output.js';
 import type { Layer } from '../kernel/layers.js';
 
 /**

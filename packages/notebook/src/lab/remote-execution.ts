@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { ExecuteOptions, Execution, Output } from '../kernel/kernel.js';
+import type { ExecuteOptions, Execution } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import type { KernelMessage } from './kernel-message.js';
 
 /** One cell's run in a kernel that others use too. It ends once, and output may come later. */

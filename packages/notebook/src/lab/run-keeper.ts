@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { Actor } from '../model/cell.js';
-import type { EarlierRun } from '../run-queue.js';
+import type { EarlierRun } from '../session/run-queue.js';
 import type { SentCell } from './sent-cell.js';
 
 /** The run of a notebook that is under way, with what the next process needs to follow it. Plain JSON. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { isJsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import type { CellContent, CellType, Notebook } from '../model/cell.js';
 import { isSameJson } from '../model/json.js';
 import type { OutputEdit } from '../model/output-log.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { MimeBundle, Output } from '../kernel/kernel.js';
+import type { MimeBundle, Output } from './output.js';
 import type { CellContent } from './cell.js';
 import { compareCodePoints, keysOf } from './json.js';
 import { type SplitText, splitAttachments, splitOutput } from './outputs.js';

@@ -2,7 +2,7 @@ import { revOf } from '@notebridge/kit/cell-rev';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
-import type { DisplayDataOutput, ExecuteResultOutput, Output } from '../kernel/kernel.js';
+import type { DisplayDataOutput, ExecuteResultOutput, Output } from './output.js';
 import { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './cell.js';
 import { createCellId } from './cell-ids.js';
 import { CellPlaces } from './cell-places.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { MimeBundle, Output } from '../kernel/kernel.js';
+import type { MimeBundle, Output } from './output.js';
 import type { CellContent, CellType } from './cell.js';
 import { keysOf, toObject, toPlainNumber } from './json.js';
 import { joinAttachments } from './outputs.js';

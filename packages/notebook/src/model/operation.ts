@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from './output.js';
 import type { Actor, Cell, CellContent, CellType } from './cell.js';
 import { editOutputs, type OutputEdit } from './output-log.js';
 

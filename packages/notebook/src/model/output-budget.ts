@@ -1,4 +1,4 @@
-import type { ErrorOutput, MimeBundle } from '../kernel/kernel.js';
+import type { ErrorOutput, MimeBundle } from './output.js';
 import { keysOf, sizeOf, toObject } from './json.js';
 import { bytesText, cutToBytes, utf8Length } from './text.js';
 

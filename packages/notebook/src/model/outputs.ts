@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { MimeBundle, Output } from '../kernel/kernel.js';
+import type { MimeBundle, Output } from './output.js';
 import { compareCodePoints, keysOf, toCanonical, toObject } from './json.js';
 import { schemaOf } from './nbformat-schema.js';
 import { SchemaFault } from './schema-check.js';

@@ -1,6 +1,6 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import { NotebookError } from '../model/errors.js';
 import { toText } from '../model/text.js';
 import type { ImageRegion } from '../outputs/image-scaling.js';

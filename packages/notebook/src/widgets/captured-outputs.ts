@@ -1,5 +1,5 @@
 import type { ShownByCode } from '../kernel/jupyter/kernel-comms.js';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import { isOutput } from '../kernel/messages.js';
 import { editOutputs, OutputLog } from '../model/output-log.js';
 import { fromKernel } from '../model/outputs.js';

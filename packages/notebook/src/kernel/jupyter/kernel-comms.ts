@@ -1,4 +1,4 @@
-import type { Output } from '../kernel.js';
+import type { Output } from '../../model/output.js';
 import { isTooDeep } from '../messages.js';
 
 /** A message between a widget in a window and its half in the kernel. */

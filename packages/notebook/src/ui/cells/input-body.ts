@@ -1,4 +1,4 @@
-import type { OpenQuestion } from '../../input-questions.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
 import type { InputQuestion } from '../../kernel/kernel.js';
 import { button, el } from '../dom.js';
 import { visibleNodes } from '../visible.js';

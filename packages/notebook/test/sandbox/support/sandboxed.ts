@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBubblewrap } from '../../../src/sandbox/bubblewrap.js';
 import { findProgram } from '../../../src/sandbox/find-program.js';
-import { lookAtSandbox } from '../../../src/sandbox/sandbox.js';
+import { lookAtSandbox } from '../../../src/kernel/open-sandbox.js';
 import type { Sandbox, SandboxedProcess, SandboxSpec } from '../../../src/sandbox/spec.js';
 
 /** Why the tests of the sandbox cannot run here, or undefined. To be printed with what is skipped. */

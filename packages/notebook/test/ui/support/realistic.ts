@@ -1,4 +1,4 @@
-import type { Output } from '../../../src/kernel/kernel.js';
+import type { Output } from '../../../src/model/output.js';
 import type { CellContent } from '../../../src/model/cell.js';
 
 /** A notebook as people have them: prose, code, a table, a plot, printed lines and an error. */
