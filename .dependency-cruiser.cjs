@@ -1,56 +1,4 @@
-/**
- * What each part of packages/notebridge/src may import besides itself, packages/kit and packages of npm. A part names only parts above
- * it, so imports run one way. The README of each part says the same; `node scripts/repo-rules.mjs --update` writes it there.
- */
-const mayImport = {
-  util: [],
-  core: ['util'],
-  processes: ['core', 'util'],
-  rpc: ['core', 'util'],
-  state: ['core', 'util'],
-  net: ['core', 'processes', 'util'],
-  identity: ['core', 'processes', 'state', 'util'],
-  questions: ['core', 'identity', 'rpc', 'util'],
-  catalog: ['core', 'util'],
-  middleware: ['core'],
-  recent: ['core', 'rpc', 'state'],
-  recording: ['core', 'rpc', 'util'],
-  bindings: ['core', 'processes', 'state', 'util'],
-  config: ['core', 'identity', 'processes', 'util'],
-  skills: ['config', 'core', 'identity', 'processes', 'state', 'util'],
-  grants: ['config', 'core', 'identity', 'net', 'processes', 'questions', 'rpc', 'state', 'util'],
-  'code-mode': ['bindings', 'config', 'core', 'grants', 'identity', 'processes', 'questions', 'rpc', 'skills', 'state', 'util'],
-  telemetry: ['code-mode', 'config', 'core', 'net', 'util'],
-  upstreams: ['catalog', 'config', 'core', 'identity', 'processes', 'questions', 'rpc', 'state', 'telemetry', 'util'],
-  notebooks: ['catalog', 'core', 'identity', 'net', 'processes', 'questions', 'rpc', 'state', 'util'],
-  broker: ['core', 'notebooks', 'processes', 'questions', 'rpc', 'state', 'util'],
-  cluster: ['config', 'core', 'identity', 'rpc', 'state', 'util'],
-  'hub.ts': ['catalog', 'core', 'grants', 'middleware', 'recent'],
-  doors: [
-    ...['bindings', 'broker', 'catalog', 'cluster', 'code-mode', 'config', 'core', 'grants', 'hub.ts', 'identity', 'net', 'processes'],
-    ...['recent', 'rpc', 'skills', 'state', 'util', 'notebooks/watched-notebooks.ts', 'notebooks/connection-state.ts'],
-  ],
-  reference: ['core', 'doors', 'hub.ts', 'identity', 'middleware', 'net', 'notebooks', 'processes', 'rpc', 'util'],
-  assembly: 'all above',
-  cli: 'all above',
-};
-
-/** The same for packages/notebook/src. */
-const notebookMayImport = {
-  model: [],
-  sandbox: [],
-  relay: ['sandbox'],
-  kernel: ['model', 'relay', 'sandbox'],
-  outputs: ['model'],
-  widgets: ['kernel', 'model', 'outputs'],
-  session: ['kernel', 'model', 'widgets'],
-  kernels: ['kernel', 'model', 'relay', 'sandbox', 'session'],
-  tools: ['kernel', 'model', 'outputs', 'session', 'widgets'],
-  viewer: ['kernel', 'kernels', 'model', 'session'],
-  host: ['kernel', 'kernels', 'model', 'outputs', 'sandbox', 'session', 'tools', 'viewer', 'widgets'],
-  lab: ['host', 'kernel', 'model', 'outputs', 'session', 'tools'],
-  ui: ['kernel', 'kernels', 'model', 'outputs', 'session', 'viewer'],
-};
+const { mayImport, notebookMayImport } = require('./scripts/may-import.cjs');
 
 const src = '^packages/notebridge/src';
 const tests = '\\.test\\.ts$';
@@ -65,10 +13,10 @@ const allowListsOf = (folder, lists) =>
     const above = Object.keys(lists).slice(0, at);
     const allowed = list === 'all above' ? above : list;
     const below = allowed.filter((name) => !above.includes(name.split('/')[0]));
-    if (below.length > 0) throw new Error(`.dependency-cruiser.cjs: ${part} may import ${below.join(', ')}, which has to stand above it.`);
+    if (below.length > 0) throw new Error(`scripts/may-import.cjs: ${part} may import ${below.join(', ')}, which has to stand above it.`);
     return {
       name: `${folder.split('/')[1]}-${part.replace('.ts', '')}-imports`,
-      comment: `${part} may import: ${allowed.join(', ') || 'nothing'}. Move the code to the part that uses it, or take what it needs as a parameter. Another name in this list of .dependency-cruiser.cjs is a decision.`,
+      comment: `${part} may import: ${allowed.join(', ') || 'nothing'}. Move the code to the part that uses it, or take what it needs as a parameter. Another name in scripts/may-import.cjs is a decision.`,
       severity: 'error',
       from: { path: pathOf([part], folder), pathNot: tests },
       to: { path: `${folder}/`, pathNot: pathOf([part, ...allowed], folder) },
@@ -91,7 +39,7 @@ module.exports = {
     {
       name: 'no-place-in-the-picture',
       comment:
-        'Each file of src stands in a folder of the picture in ARCHITECTURE.md. Move it into one, or give the new folder its line in .dependency-cruiser.cjs.',
+        'Each file of src stands in a folder of the picture in ARCHITECTURE.md. Move it into one, or give the new folder its line in scripts/may-import.cjs.',
       severity: 'error',
       from: { path: '.*' },
       to: { path: `${src}/`, pathNot: pathOf([...parts, 'index.ts']) },
@@ -182,6 +130,3 @@ module.exports = {
     moduleSystems: ['es6'],
   },
 };
-
-/** For the repository rules: the READMEs name them. */
-module.exports.lists = { 'packages/notebridge/src': mayImport, 'packages/notebook/src': notebookMayImport };

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readJson, root, run, runMain, StepFailed } from './run.mjs';
+import { mayImport, notebookMayImport } from './may-import.cjs';
 import { findPastRuntime } from './runtime-seam.mjs';
 import { findSameNames } from './same-names.mjs';
 import { complaintsAbout, listOfRequirements, requirements, withdrawn } from './tests/requirements.mjs';
@@ -15,7 +16,7 @@ const namesFile = 'scripts/export-names.json';
 const library = 'packages/notebridge/dist';
 
 /** Each rule answers with its complaints: what is wrong, and what to do. */
-const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths, promises };
+const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths, promises, folderReadmes };
 
 await runMain(import.meta.url, async (args) => {
   const unknown = args.find((arg) => arg !== '--update');
@@ -129,4 +130,37 @@ async function promises() {
 
 function writeJson(file, value) {
   writeFileSync(join(root, file), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+const maxReadmeLines = 30;
+
+/** Each folder at the top of a package says in one screen what it is, its rule, and what it may import: that is written here. */
+function folderReadmes(_files, update) {
+  const lists = { 'packages/notebridge/src': mayImport, 'packages/notebook/src': notebookMayImport };
+  return Object.entries(lists).flatMap(([folder, list]) =>
+    Object.keys(list)
+      .filter((part) => !part.includes('.'))
+      .flatMap((part) => readmeOf(`${folder}/${part}/README.md`, `May import: ${textOf(list, part)}.`, update)),
+  );
+}
+
+function readmeOf(file, line, update) {
+  const path = join(root, file);
+  if (!existsSync(path)) return [`${file} is not there. Say what the folder is, and its one rule.`];
+  const text = readFileSync(path, 'utf8');
+  const lines = text.trimEnd().split('\n');
+  const tooLong = lines.length > maxReadmeLines ? [`${file}: ${lines.length} lines, ${maxReadmeLines} are allowed. The rest belongs into docs/internals/.`] : [];
+  if (lines.at(-1) === line) return tooLong;
+  if (!update) return [...tooLong, `${file}: its last line is not "${line}" Run: node scripts/repo-rules.mjs --update`];
+  const others = lines.at(-1)?.startsWith('May import: ') ? lines.slice(0, -1) : [...lines, ''];
+  writeFileSync(path, `${[...others, line].join('\n')}\n`);
+  return tooLong;
+}
+
+/** What a part may import, in words. */
+function textOf(list, part) {
+  const names = Object.keys(list);
+  if (list[part] !== 'all above') return list[part].join(', ') || 'nothing of this package';
+  const below = names.slice(names.indexOf(part) + 1);
+  return below.length === 0 ? 'every other folder' : `every folder but ${below.join(', ')}`;
 }
