@@ -92,7 +92,7 @@ module.exports = {
       name: 'no-orphans',
       comment: 'Nothing imports this file, and it imports nothing. Use it or delete it.',
       severity: 'error',
-      from: { orphan: true, path: `${src}/`, pathNot: [tests, '\\.d\\.ts$', `${src}/index\\.ts$`] },
+      from: { orphan: true, path: `${src}/`, pathNot: [tests, '\\.d\\.ts$', `${src}/(reference/)?index\\.ts$`] },
       to: {},
     },
     {

@@ -14,6 +14,7 @@ const maxLines = 350;
 const sizesFile = 'scripts/file-size-exceptions.json';
 const namesFile = 'scripts/export-names.json';
 const library = 'packages/notebridge/dist';
+const entries = { notebridge: 'index', 'notebridge/reference': 'reference/index' };
 
 /** Each rule answers with its complaints: what is wrong, and what to do. */
 const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths, promises, folderReadmes };
@@ -55,13 +56,20 @@ function fileSizes(files, update) {
 
 /** The public surface: a name that comes or goes must be meant. */
 async function exportNames(_files, update) {
-  const entry = join(root, library, 'index.js');
-  if (!existsSync(entry)) return [`${library}/index.js is not there. Run: npm run build`];
-  const values = Object.keys(await import(pathToFileURL(entry).href)).sort();
-  const types = (await declaredNames(join(root, library, 'index.d.ts'))).filter((name) => !values.includes(name)).sort();
-  if (update) writeJson(namesFile, { values, types });
+  const found = {};
+  for (const [name, entry] of Object.entries(entries)) {
+    const path = join(root, library, entry);
+    if (!existsSync(`${path}.js`)) return [`${library}/${entry}.js is not there. Run: npm run build`];
+    const values = Object.keys(await import(pathToFileURL(`${path}.js`).href)).sort();
+    const types = (await declaredNames(`${path}.d.ts`)).filter((each) => !values.includes(each)).sort();
+    found[name] = { values, types };
+  }
+  if (update) writeJson(namesFile, found);
   const known = readJson(join(root, namesFile));
-  const changes = [changeOf('values', known.values, values), changeOf('types', known.types, types)].flat();
+  const changes = Object.entries(found).flatMap(([name, { values, types }]) => [
+    ...changeOf(`values of ${name}`, known[name]?.values ?? [], values),
+    ...changeOf(`types of ${name}`, known[name]?.types ?? [], types),
+  ]);
   if (changes.length === 0) return [];
   return [...changes, 'If this change of the public surface is meant, run: node scripts/repo-rules.mjs --update'];
 }

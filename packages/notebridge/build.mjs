@@ -1,5 +1,5 @@
 // The rest of the build, after the compiler: bundles the program, and lays beside it what it carries.
-//   dist/cli/main.js, dist/index.js, dist/chunks/ and dist/demo/main.js are what runs, and what is shipped with the types. The other
+//   dist/cli/main.js, dist/index.js, dist/reference/index.js, dist/chunks/ and dist/demo/main.js are what runs, and what is shipped with the types. The other
 //   modules of the compiler stay for tests that look at one part. A start opens some ten files, where it opened a hundred and more.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -41,7 +41,7 @@ async function bundleProgram() {
 function bundle(more) {
   return build({
     ...settings,
-    entryPoints: { 'cli/main': 'src/cli/main.ts', index: 'src/index.ts' },
+    entryPoints: { 'cli/main': 'src/cli/main.ts', index: 'src/index.ts', 'reference/index': 'src/reference/index.ts' },
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true,
     // What is bundled may be CommonJS, and asks for Node's own modules by this name.

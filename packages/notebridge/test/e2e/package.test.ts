@@ -53,7 +53,7 @@ it('the packed program, installed in an empty folder, lists its tools and answer
 it('the packed library is imported by name, with its types', async () => {
   const { stdout } = await run(
     process.execPath,
-    ['--input-type=module', '-e', "import { ColabSessionProxy } from 'notebridge'; console.log(new ColabSessionProxy().middleware.length)"],
+    ['--input-type=module', '-e', "import { ColabSessionProxy } from 'notebridge/reference'; console.log(new ColabSessionProxy().middleware.length)"],
     { cwd: folder },
   );
   expect(stdout.trim()).toBe('0');
@@ -61,13 +61,13 @@ it('the packed library is imported by name, with its types', async () => {
 });
 
 const entries = [
-  ...['notebridge', '@notebridge/notebook', '@notebridge/notebook/host', '@notebridge/notebook/lab', '@notebridge/notebook/outputs'],
+  ...['notebridge', 'notebridge/reference', '@notebridge/notebook', '@notebridge/notebook/host', '@notebridge/notebook/lab', '@notebridge/notebook/outputs'],
   ...['@notebridge/bindings', '@notebridge/bindings/python', '@notebridge/bindings/typescript', '@notebridge/page'],
 ];
 
 // Nothing is installed beside the packages, and nothing of theirs is left unchecked.
 it.each(['typescript', '@typescript/native'])('the packed library has types that compile (%s)', async (compilerName) => {
-  const right = `import { ColabSessionProxy } from 'notebridge';
+  const right = `import { ColabSessionProxy } from 'notebridge/reference';
 ${entries.map((entry, at) => `export type * as entry${at} from '${entry}';`).join('\n')}
 export const count: number = new ColabSessionProxy().middleware.length;
 `;

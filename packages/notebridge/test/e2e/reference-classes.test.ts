@@ -4,7 +4,7 @@ import { Client as ClientV2, InMemoryTransport as InMemoryV2 } from '@modelconte
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport as InMemoryV1 } from '@modelcontextprotocol/sdk/inMemory.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ColabProxyClient, ColabTransport, ColabWebSocketServer, UI_CONNECTION_TIMEOUT } from '../../src/index.js';
+import { ColabProxyClient, ColabTransport, ColabWebSocketServer, UI_CONNECTION_TIMEOUT } from '../../src/reference/index.js';
 import { Bridge } from '../support/bridge.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { RawPage } from '../support/raw-page.js';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, McpHost, ToolInjectionMiddleware } from '../../src/index.js';
+import { ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, McpHost, ToolInjectionMiddleware } from '../../src/reference/index.js';
 import { Bridge } from '../support/bridge.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { ownPort } from '../support/own-port.js';
@@ -147,7 +147,7 @@ describe('cleanup', () => {
   });
 
   it('lets the process end by itself', { tags: ['P-157'] }, async () => {
-    const library = new URL('../../dist/index.js', import.meta.url).href;
+    const library = new URL('../../dist/reference/index.js', import.meta.url).href;
     const script = `
       import { ColabSessionProxy, McpHost } from ${JSON.stringify(library)};
       const session = new ColabSessionProxy({ openBrowser: async () => ({ opened: true, by: 'test' }) });

@@ -4,19 +4,8 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';
 import { RequestContext } from '../../src/core/request-context.js';
-import {
-  answer,
-  ColabProxyClient,
-  ColabProxyMiddleware,
-  ColabSessionProxy,
-  ColabWebSocketServer,
-  checkSessionProxyTool,
-  checkSessionProxyToolFn,
-  McpHost,
-  type Middleware,
-  PageOpener,
-  ToolInjectionMiddleware,
-} from '../../src/index.js';
+import { answer, type Middleware } from '../../src/index.js';
+import { ColabProxyClient, ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, checkSessionProxyTool, checkSessionProxyToolFn, McpHost, PageOpener, ToolInjectionMiddleware } from '../../src/reference/index.js';
 import { Bridge } from '../support/bridge.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { RawPage } from '../support/raw-page.js';

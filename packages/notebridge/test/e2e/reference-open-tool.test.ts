@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ColabSessionProxyOptions } from '../../src/index.js';
+import type { ColabSessionProxyOptions } from '../../src/reference/index.js';
 import { Bridge } from '../support/bridge.js';
 import { RawPage } from '../support/raw-page.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
