@@ -1,11 +1,11 @@
+import { answerBudget } from '@notebridge/kit/answer-budget';
 import { decodeEntities } from './entities.js';
 
 /** Rows of a long table that are shown from its beginning, its head included, and from its end. */
 const headRows = 21;
 const tailRows = 10;
 const [headColumns, tailColumns] = [12, 6];
-/** Of the whole table. */
-const maxCharacters = 6000;
+const { tableCharacters: maxCharacters } = answerBudget;
 const [leastCellCharacters, mostCellCharacters] = [8, 80];
 /** More is not read: it would keep everyone else waiting. */
 const maxHtml = 16_000_000;

@@ -1,3 +1,4 @@
+import { answerBudget } from '@notebridge/kit/answer-budget';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Output } from '../model/output.js';
 import { splitOutput, widgetIdOf, withValues } from '../model/outputs.js';
@@ -13,19 +14,11 @@ import { widgetText } from '../widgets/widget-text.js';
 import type { ContentBlock, ToolOptions } from './tool.js';
 
 /** Characters of JSON that one result's outputs may take. */
-export function maxTextCharactersOf({ maxTextCharacters = 20_000, whole }: ToolOptions): number {
-  // The rest of the result has keys and ids, and is escaped once more on its way.
-  return whole ? Number.POSITIVE_INFINITY : 0.9 * maxTextCharacters;
+export function maxTextCharactersOf({ whole }: ToolOptions): number {
+  return whole ? Number.POSITIVE_INFINITY : answerBudget.textCharacters;
 }
 
-/** Of the longer side, in pixels: more is made smaller by the hosts of agents. */
-const maxEdge = 1568;
-/** All images of a result, in sizes of the largest one. */
-const imagesOfFullSize = 4;
-/** How long one result may take to scale its images. Milliseconds. */
-const scalingMs = 15_000;
-/** How long one result may begin to draw charts. Milliseconds. */
-const drawingMs = 15_000;
+const { imageEdge: maxEdge, imagesOfFullSize, scalingMs, drawingMs } = answerBudget;
 
 /** As most of them are: a value that is none is text. */
 const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
@@ -39,7 +32,7 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
  * hosts refuse a whole conversation for a block that is no image. Behind a widget stands what its code has shown within it.
  */
 export function createImageCollector(options: ToolOptions, widgets?: WidgetModels) {
-  const { maxImages = 20, maxImageBytes = 256 * 1024, whole = false, elsewhere = 'get_output shows it' } = options;
+  const { maxImages = answerBudget.images, maxImageBytes = answerBudget.imageBytes, whole = false, elsewhere = 'get_output shows it' } = options;
   const blocks: ContentBlock[] = [];
   let left = imagesOfFullSize * maxImageBytes;
   let deadline: number | undefined;

@@ -74,8 +74,6 @@ export interface ToolOptions {
   elsewhere?: string;
   /** Outputs are answered as they are: nothing is shortened, scaled or taken out. Default false. */
   whole?: boolean;
-  /** Characters of JSON that the outputs of one result may take; of longer ones the beginning and the end are answered. Default 20,000. */
-  maxTextCharacters?: number;
   /** How long a run is waited for before it is answered as one that goes on. Seconds, default 45. */
   waitSeconds?: number;
   /** Of a kernel that outlives this process: whether it runs code, whoever's. Undefined: that cannot be known now. Default: it does not. */

@@ -1,3 +1,4 @@
+import { answerBudget } from '@notebridge/kit/answer-budget';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Written } from '@notebridge/notebook/host';
 import { createImageCollector, createImageScaler, type Output, shareOut } from '@notebridge/notebook/outputs';
@@ -26,8 +27,6 @@ export interface ExecutionOutcome {
   errorCode?: ErrorCode | undefined;
 }
 
-/** Characters of text in one answer, as of the outputs of a cell. */
-const maxTextCharacters = 18_000;
 /** Of a value that is given as structured content, too. */
 const maxResultCharacters = 2000;
 /** Below this, a part of a text says nothing. */
@@ -40,7 +39,7 @@ export async function toCodeResult(outcome: ExecutionOutcome): Promise<ToolResul
   const printed = (await images.collect(outputs)).map(toText).filter((text) => text !== '');
   const sorted = sortFiles(written?.files ?? []);
   const pictures = await collectPictures(sorted, images);
-  const [forPrinted = 0, forFiles = 0] = shareOut([lengthOf(printed), lengthOf(sorted.texts.map(({ text }) => text))], maxTextCharacters);
+  const [forPrinted = 0, forFiles = 0] = shareOut([lengthOf(printed), lengthOf(sorted.texts.map(({ text }) => text))], answerBudget.textCharacters);
   const files = toFileBlocks(sorted, written, forFiles);
   const hasFailed = status !== 'ok';
   const texts = [...fitTexts(printed, forPrinted), ...pictures, ...notes, ...files.notes, ...(hasFailed ? [describeCalls(outcome)] : [])];
@@ -102,7 +101,7 @@ function joined(text: unknown): string {
 
 /** Texts in at most so many characters together: of longer ones the beginning and the end. */
 function fitTexts(all: readonly string[], maxCharacters: number): string[] {
-  const most = Math.floor(maxTextCharacters / leastCharacters);
+  const most = Math.floor(answerBudget.textCharacters / leastCharacters);
   const head = Math.floor(most / 3);
   const isTooMany = all.length > most;
   const texts = isTooMany

@@ -1,3 +1,4 @@
+import { answerBudget } from '@notebridge/kit/answer-budget';
 import { parseJson, printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { createImageScaler, Output } from '@notebridge/notebook/outputs';
@@ -15,13 +16,12 @@ export interface CellOutputs {
 /** What there is to shorten: an image, a code of a terminal, a line that was written over, a table, a chart, scripts. A shorter text without is left alone. */
 const worthReading =
   /image\/(?:png|jpeg|gif|webp)|\\u001[bB]|\\r|\\b|(?:<|\\u003[cC])(?:table|script|iframe|style)|application\/(?:javascript|vnd\.(?:plotly|vega))/;
-const maxCharacters = 18_000;
 
 /** The text of a result that may be too much for an agent; undefined for any other. */
 export function textToFit({ content, isError }: ToolResult): string | undefined {
   const text = isError === true || !Array.isArray(content) ? undefined : content.find(({ type }) => type === 'text')?.text;
   if (typeof text !== 'string' || !text.includes('"outputs"')) return undefined;
-  return text.length > maxCharacters || worthReading.test(text) ? text : undefined;
+  return text.length > answerBudget.textCharacters || worthReading.test(text) ? text : undefined;
 }
 
 /** The outputs in the text of a result of `run_code_cell` or `get_cells`; undefined for a text of another shape. */

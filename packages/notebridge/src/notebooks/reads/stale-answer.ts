@@ -1,3 +1,4 @@
+import { answerBudget } from '@notebridge/kit/answer-budget';
 import { revOf } from '@notebridge/kit/cell-rev';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
@@ -15,9 +16,6 @@ export interface StaleRefusal {
   currentIndex: unknown;
   changedBy: unknown;
 }
-
-/** JSON of a source or of a diff that an agent is told. Characters. */
-const maxTold = 18_000;
 
 /** As a notebook refuses that checks revisions itself. */
 export function toStaleResult(cell: { id: string; type: string; source: string; index: number }, expectedRev: unknown): ToolResult {
@@ -82,7 +80,7 @@ function toShown(source: string, before: string | undefined): Shown | undefined 
 }
 
 function fits(text: string): boolean {
-  return text.length <= maxTold && JSON.stringify(text).length <= maxTold;
+  return text.length <= answerBudget.textCharacters && JSON.stringify(text).length <= answerBudget.textCharacters;
 }
 
 function toldBy(shown: Shown): string {
