@@ -17,7 +17,7 @@ const library = 'packages/notebridge/dist';
 const entries = { notebridge: 'index', 'notebridge/reference': 'reference/index' };
 
 /** Each rule answers with its complaints: what is wrong, and what to do. */
-const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths, promises, folderReadmes };
+const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths, promises, folderReadmes, stalePaths };
 
 await runMain(import.meta.url, async (args) => {
   const unknown = args.find((arg) => arg !== '--update');
@@ -171,4 +171,17 @@ function textOf(list, part) {
   if (list[part] !== 'all above') return list[part].join(', ') || 'nothing of this package';
   const below = names.slice(names.indexOf(part) + 1);
   return below.length === 0 ? 'every other folder' : `every folder but ${below.join(', ')}`;
+}
+
+/** Documents of the house name files that are there: by the end of their path, in code marks. */
+function stalePaths(files) {
+  const ends = new Set(files.flatMap(({ file }) => file.split('/').map((_, at, parts) => parts.slice(at).join('/'))));
+  const isOfHouse = (file) => /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\/|^packages\/.*\/src\/.*README\.md$/.test(file);
+  return files
+    .filter(({ file }) => isOfHouse(file))
+    .flatMap(({ file, text }) =>
+      [...text.matchAll(/`((?:[\w-]+\/)*[\w.-]+\.(?:tsx?|mjs|cjs))`/g)]
+        .filter(([, path]) => !ends.has(path))
+        .map(([, path]) => `${file}: names "${path}", which is not there.`),
+    );
 }
