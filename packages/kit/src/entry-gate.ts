@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type CodeVerdict, EntryCodes } from './entry-codes.js';
-import { isOwnPeer, userOfPeer } from './peer-user.js';
+import { isLoopback, isOwnPeer, userOfPeer } from './peer-user.js';
 
 /** `other_user`: the address is not for who has come by it; they type a code. */
 export type EntryVerdict = CodeVerdict | 'other_user';
@@ -56,8 +56,4 @@ export class EntryGate {
     const user = await userOfPeer(socket);
     return user === 'elsewhere' ? !isLoopback(socket.remoteAddress) : typeof user === 'number' && this.#welcome.has(user);
   }
-}
-
-function isLoopback(address = ''): boolean {
-  return address === '::1' || /^(::ffff:)?127\./i.test(address);
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { isIPv4, type Socket } from 'node:net';
 import { endianness, release } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 
 /**
  * The user at the other end of a connection: the number of one of this machine; `elsewhere`: another machine, or nobody can tell; `unknown`: this
@@ -45,6 +45,11 @@ export async function isOwnPeer(socket: Socket): Promise<boolean> {
   return user === 'unknown' || user === process.geteuid?.();
 }
 
+/** Whether the other end of a connection from this address is on this machine for certain. */
+export function isLoopback(address = ''): boolean {
+  return address === '::1' || /^(::ffff:)?127\./i.test(address);
+}
+
 /** WSL has a user for all that comes from Windows. */
 function isToldBySystem(): boolean {
   return process.platform === 'linux' && !/microsoft/i.test(release());
@@ -54,10 +59,23 @@ async function lookUp(socket: Socket): Promise<PeerUser> {
   if (!isToldBySystem()) return 'unknown';
   const keys = toKeys(socket);
   if (keys.length === 0) return 'elsewhere';
-  // A table that changes while it is read may leave a line out.
-  const user = (await findIn(keys)) ?? (await findIn(keys)) ?? 'elsewhere';
+  const user = (await findPatiently(keys, isLoopback(socket.remoteAddress) ? pausesMs : [0])) ?? 'elsewhere';
   // One that has gone meanwhile proves nothing: its number may be another's now.
   return socket.destroyed ? 'elsewhere' : user;
+}
+
+/** The other end of a loopback connection is on this machine, so it is looked for longer. Milliseconds before each further pass. */
+const pausesMs = [0, 5, 10, 20, 40];
+
+/** A table that changes while it is read may leave a line out, and where descriptors are short it cannot be read just now. */
+async function findPatiently(keys: readonly string[], pauses: readonly number[]): Promise<number | undefined> {
+  let user = await findIn(keys);
+  for (const ms of pauses) {
+    if (user !== undefined) break;
+    if (ms > 0) await pause(ms);
+    user = await findIn(keys);
+  }
+  return user;
 }
 
 function findIn(keys: readonly string[]): Promise<number | undefined> {

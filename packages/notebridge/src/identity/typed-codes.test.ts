@@ -29,6 +29,10 @@ describe('codes that are typed', { tags: ['P-646'] }, () => {
     expect([codes.redeem(made[0]), codes.redeem(made[4])]).toEqual(['used', 'expired']);
   });
 
+  it('are unlike all others of their process in the same minute', () => {
+    expect(new Set(Array.from({ length: 1000 }, () => createTypedCode('nbo_x', 1_800_000_000_000))).size).toBe(1000);
+  });
+
   it('are good for their user alone, and not when a letter was changed', () => {
     const codes = acceptTypedCodes(dir);
     const code = createTypedCode(ensureOwnerToken(dir));

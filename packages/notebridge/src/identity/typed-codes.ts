@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { type CodeVerdict, codeLifeMs } from '@notebridge/kit/entry-codes';
 import type { TypedCodes } from '@notebridge/kit/entry-gate';
 import { ensureOwnerToken } from './owner-token.js';
@@ -6,14 +6,18 @@ import { ensureOwnerToken } from './owner-token.js';
 /** Without letters that are taken for others (Crockford’s Base32). */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /**
- * Two bytes of the minute, one of chance, so that two of one minute differ, and of the proof the rest. Nobody slows guesses down that come on many
- * connections: at ten thousand a second, one of 56 bits is found in a hundred thousand years.
+ * A code is the minute, a number that tells those of one minute apart, and the proof. Nobody slows guesses down that come on many connections: at ten
+ * thousand a second, one of 52 bits is found in ten thousand years.
  */
-const headBytes = 3;
-const codeBits = 80;
-const proofBits = codeBits - 8 * headBytes;
+const minuteBits = 16n;
+const numberBits = 12n;
+const proofBits = 52n;
+const codeBits = Number(minuteBits + numberBits + proofBits);
 const minuteMs = 60_000;
-const minutes = 0x1_0000;
+const minutes = 2 ** Number(minuteBits);
+const numbers = 2 ** Number(numberBits);
+/** Of this process. It begins anywhere, since others of the user count too. */
+let lastNumber = randomInt(numbers);
 /** Remembered as used; the oldest goes. Only a right one is remembered. */
 const maxUsed = 4096;
 
@@ -22,10 +26,9 @@ const maxUsed = 4096;
  * types it reads what this user reads. Each process of the user knows it as good by the owner's token: it need not be told of it.
  */
 export function createTypedCode(ownerToken: string, now = Date.now()): string {
-  const head = Buffer.alloc(headBytes);
-  head.writeUInt16BE(Math.floor(now / minuteMs) % minutes);
-  head[2] = randomBytes(1)[0] as number;
-  return toText((toNumber(head) << BigInt(proofBits)) | proofOf(ownerToken, head));
+  lastNumber = (lastNumber + 1) % numbers;
+  const head = (BigInt(Math.floor(now / minuteMs) % minutes) << numberBits) | BigInt(lastNumber);
+  return toText((head << proofBits) | proofOf(ownerToken, head));
 }
 
 /** Takes typed codes: each once, within 15 minutes. */
@@ -35,13 +38,12 @@ export function acceptTypedCodes(stateDir: string, now: () => number = Date.now)
     redeem: (text): CodeVerdict => {
       const code = parse(text);
       if (code === undefined) return 'unknown';
-      const head = Buffer.alloc(headBytes);
-      head.writeUIntBE(Number(code >> BigInt(proofBits)), 0, headBytes);
-      const given = code & ((1n << BigInt(proofBits)) - 1n);
+      const head = code >> proofBits;
+      const given = code & ((1n << proofBits) - 1n);
       if (!isSame(given, proofOf(ensureOwnerToken(stateDir), head))) return 'unknown';
       const key = toText(code);
       if (used.has(key)) return 'used';
-      const age = (Math.floor(now() / minuteMs) - head.readUInt16BE() + minutes) % minutes;
+      const age = (Math.floor(now() / minuteMs) - Number(head >> numberBits) + minutes) % minutes;
       // A code of the minute to come is good too: the clock was set back.
       if (age > codeLifeMs / minuteMs && age !== minutes - 1) return 'expired';
       used.add(key);
@@ -52,18 +54,14 @@ export function acceptTypedCodes(stateDir: string, now: () => number = Date.now)
   };
 }
 
-function proofOf(ownerToken: string, head: Buffer): bigint {
-  const digest = createHmac('sha256', ownerToken).update('notebridge-typed-code-1\n').update(head).digest();
-  return toNumber(digest.subarray(0, 8)) >> BigInt(64 - proofBits);
+function proofOf(ownerToken: string, head: bigint): bigint {
+  const digest = createHmac('sha256', ownerToken).update(`notebridge-typed-code-2\n${head}`).digest();
+  return digest.readBigUInt64BE() >> (64n - proofBits);
 }
 
 function isSame(given: bigint, expected: bigint): boolean {
   const toBytes = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(16, '0'), 'hex');
   return timingSafeEqual(toBytes(given), toBytes(expected));
-}
-
-function toNumber(bytes: Buffer): bigint {
-  return BigInt(`0x${bytes.toString('hex')}`);
 }
 
 /** As it is read out: `7K2M-9QXP-3TRV-W8D4`. */

@@ -38,6 +38,16 @@ export class RawPage implements AsyncDisposable {
     });
     this.socket.on('message', (data) => void this.#receive(String(data)));
     this.socket.on('error', () => {});
+    // What was answered in place of an upgrade says why.
+    this.socket.on('unexpected-response', (request, response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        request.destroy();
+        const cause = Buffer.concat(parts).toString();
+        this.socket.emit('error', new Error(`Unexpected server response: ${response.statusCode}`, { cause }));
+      });
+    });
     this.closed = new Promise((resolve) => this.socket.once('close', resolve));
   }
 
