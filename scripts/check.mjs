@@ -23,7 +23,13 @@ await runMain(import.meta.url, async (args) => {
     part('types', () => built.then(() => all(tsconfigs().map(typeCheck)))),
     part('import rules', () =>
       afterBuild(() =>
-        runTool('dependency-cruiser', 'depcruise', ['packages/notebridge/src', 'packages/notebridge/demo', 'packages/notebook/src', '--output-type', 'err-long']),
+        runTool('dependency-cruiser', 'depcruise', [
+          'packages/notebridge/src',
+          'packages/notebridge/demo',
+          'packages/notebook/src',
+          '--output-type',
+          'err-long',
+        ]),
       ),
     ),
     part('dead code', () => runTool('knip', 'knip', ['--no-progress'])),

@@ -48,8 +48,8 @@ const notebookMayImport = {
   tools: ['kernel', 'model', 'outputs', 'session', 'widgets'],
   viewer: ['kernel', 'kernels', 'model', 'session'],
   host: ['kernel', 'kernels', 'model', 'outputs', 'sandbox', 'session', 'tools', 'viewer', 'widgets'],
-  lab: ['host', 'kernel', 'model', 'outputs', 'session', 'tools'],
   ui: ['kernel', 'kernels', 'model', 'outputs', 'session', 'viewer'],
+  lab: ['host', 'kernel', 'model', 'outputs', 'session', 'tools', 'ui'],
 };
 
 module.exports = { mayImport, notebookMayImport };

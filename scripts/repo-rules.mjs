@@ -3,8 +3,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { readJson, root, run, runMain, StepFailed } from './run.mjs';
 import { mayImport, notebookMayImport } from './may-import.cjs';
+import { readJson, root, run, runMain, StepFailed } from './run.mjs';
 import { findPastRuntime } from './runtime-seam.mjs';
 import { findSameNames } from './same-names.mjs';
 import { complaintsAbout, listOfRequirements, requirements, withdrawn } from './tests/requirements.mjs';
@@ -157,7 +157,10 @@ function readmeOf(file, line, update) {
   if (!existsSync(path)) return [`${file} is not there. Say what the folder is, and its one rule.`];
   const text = readFileSync(path, 'utf8');
   const lines = text.trimEnd().split('\n');
-  const tooLong = lines.length > maxReadmeLines ? [`${file}: ${lines.length} lines, ${maxReadmeLines} are allowed. The rest belongs into docs/internals/.`] : [];
+  const tooLong =
+    lines.length > maxReadmeLines
+      ? [`${file}: ${lines.length} lines, ${maxReadmeLines} are allowed. The rest belongs into docs/internals/.`]
+      : [];
   if (lines.at(-1) === line) return tooLong;
   if (!update) return [...tooLong, `${file}: its last line is not "${line}" Run: node scripts/repo-rules.mjs --update`];
   const others = lines.at(-1)?.startsWith('May import: ') ? lines.slice(0, -1) : [...lines, ''];

@@ -26,7 +26,9 @@ await runMain(import.meta.url, async () => {
   }
   const sum = (keys) => keys.reduce((total, key) => total + rows.get(key).lines, 0);
   for (const [key, { lines, files, ofOne }] of [...rows].sort())
-    process.stdout.write(`${String(lines).padStart(7)} lines ${String(files).padStart(4)} files ${String(ofOne).padStart(4)} with one importer  ${key}\n`);
+    process.stdout.write(
+      `${String(lines).padStart(7)} lines ${String(files).padStart(4)} files ${String(ofOne).padStart(4)} with one importer  ${key}\n`,
+    );
   for (const name of packages) {
     const keys = [...rows.keys()].filter((key) => key === name || key.startsWith(`${name}/`));
     process.stdout.write(`${String(sum(keys)).padStart(7)} lines in all of packages/${name}/src\n`);

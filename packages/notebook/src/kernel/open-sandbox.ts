@@ -1,5 +1,3 @@
-import { KernelError } from './kernel-error.js';
-import type { Layer } from './layers.js';
 import { createBubblewrap } from '../sandbox/bubblewrap.js';
 import { explainFailure, notInstalled, type Unavailable } from '../sandbox/explain.js';
 import { findProgram } from '../sandbox/find-program.js';
@@ -7,6 +5,8 @@ import { maxProcessesOf } from '../sandbox/limits.js';
 import { probeSandbox } from '../sandbox/probe.js';
 import { createSandboxExec } from '../sandbox/sandbox-exec.js';
 import type { Sandbox, SandboxMode, SandboxSpec } from '../sandbox/spec.js';
+import { KernelError } from './kernel-error.js';
+import type { Layer } from './layers.js';
 
 /** The sandbox that a kernel starts in, and what is said of it. */
 export interface OpenedSandbox {

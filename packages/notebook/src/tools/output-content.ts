@@ -32,7 +32,12 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
  * hosts refuse a whole conversation for a block that is no image. Behind a widget stands what its code has shown within it.
  */
 export function createImageCollector(options: ToolOptions, widgets?: WidgetModels) {
-  const { maxImages = answerBudget.images, maxImageBytes = answerBudget.imageBytes, whole = false, elsewhere = 'get_output shows it' } = options;
+  const {
+    maxImages = answerBudget.images,
+    maxImageBytes = answerBudget.imageBytes,
+    whole = false,
+    elsewhere = 'get_output shows it',
+  } = options;
   const blocks: ContentBlock[] = [];
   let left = imagesOfFullSize * maxImageBytes;
   let deadline: number | undefined;

@@ -6,6 +6,7 @@ import { withFileLock } from '../state/file-lock.js';
 import { ownVersion } from '../state/own-files.js';
 import { ensurePrivateDir } from '../state/private-file.js';
 import { quote } from '../util/quote.js';
+import { createNotebridge } from './create-notebridge.js';
 import { notebookKinds } from './notebooks/kinds.js';
 import type { OpenBrokerOptions } from './notebooks/notebook-kind.js';
 
@@ -13,7 +14,7 @@ import type { OpenBrokerOptions } from './notebooks/notebook-kind.js';
 export async function openBroker(options: OpenBrokerOptions): Promise<Broker | undefined> {
   const { stateDir: dir, idleMs, logger } = options;
   ensurePrivateDir(dir, { uid: ownUserId() });
-  const kinds = new Map(notebookKinds.map((kind) => [kind.name, kind.held(options)]));
+  const kinds = new Map(notebookKinds.map((kind) => [kind.name, kind.held({ ...options, createBridge: createNotebridge })]));
   const open = async (opening: NotebookOpening): Promise<BrokerNotebook> => {
     const { kind } = opening.address;
     const held = kinds.get(kind);

@@ -2,6 +2,8 @@
 export { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 export { PageSession, type PageSessionOptions } from '../notebooks/pages/page-session.js';
 export { ProxyServer, type ProxyServerOptions } from '../notebooks/pages/proxy-server.js';
+export { McpClient } from '../rpc/mcp-client.js';
+export { type Channel, createChannelPair, MessageStream } from '../rpc/message-stream.js';
 export { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 export { ColabProxyMiddleware, type ColabProxyMiddlewareOptions } from './colab-proxy-middleware.js';
 export { ColabSessionProxy, type ColabSessionProxyOptions } from './colab-session-proxy.js';
@@ -10,5 +12,3 @@ export { ColabWebSocketServer, type ColabWebSocketServerOptions } from './colab-
 export { McpHost } from './mcp-host.js';
 export { checkSessionProxyTool, checkSessionProxyToolFn } from './open-tool.js';
 export { PageOpener, type PageOpenerOptions } from './page-opener.js';
-export { McpClient } from '../rpc/mcp-client.js';
-export { type Channel, createChannelPair, MessageStream } from '../rpc/message-stream.js';

@@ -53,7 +53,11 @@ it('the packed program, installed in an empty folder, lists its tools and answer
 it('the packed library is imported by name, with its types', async () => {
   const { stdout } = await run(
     process.execPath,
-    ['--input-type=module', '-e', "import { ColabSessionProxy } from 'notebridge/reference'; console.log(new ColabSessionProxy().middleware.length)"],
+    [
+      '--input-type=module',
+      '-e',
+      "import { ColabSessionProxy } from 'notebridge/reference'; console.log(new ColabSessionProxy().middleware.length)",
+    ],
     { cwd: folder },
   );
   expect(stdout.trim()).toBe('0');
@@ -61,7 +65,14 @@ it('the packed library is imported by name, with its types', async () => {
 });
 
 const entries = [
-  ...['notebridge', 'notebridge/reference', '@notebridge/notebook', '@notebridge/notebook/host', '@notebridge/notebook/lab', '@notebridge/notebook/outputs'],
+  ...[
+    'notebridge',
+    'notebridge/reference',
+    '@notebridge/notebook',
+    '@notebridge/notebook/host',
+    '@notebridge/notebook/lab',
+    '@notebridge/notebook/outputs',
+  ],
   ...['@notebridge/bindings', '@notebridge/bindings/python', '@notebridge/bindings/typescript', '@notebridge/page'],
 ];
 

@@ -5,7 +5,13 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, McpHost, ToolInjectionMiddleware } from '../../src/reference/index.js';
+import {
+  ColabProxyMiddleware,
+  ColabSessionProxy,
+  ColabWebSocketServer,
+  McpHost,
+  ToolInjectionMiddleware,
+} from '../../src/reference/index.js';
 import { Bridge } from '../support/bridge.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { ownPort } from '../support/own-port.js';

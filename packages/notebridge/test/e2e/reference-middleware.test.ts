@@ -5,7 +5,17 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';
 import { RequestContext } from '../../src/core/request-context.js';
 import { answer, type Middleware } from '../../src/index.js';
-import { ColabProxyClient, ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, checkSessionProxyTool, checkSessionProxyToolFn, McpHost, PageOpener, ToolInjectionMiddleware } from '../../src/reference/index.js';
+import {
+  ColabProxyClient,
+  ColabProxyMiddleware,
+  ColabSessionProxy,
+  ColabWebSocketServer,
+  checkSessionProxyTool,
+  checkSessionProxyToolFn,
+  McpHost,
+  PageOpener,
+  ToolInjectionMiddleware,
+} from '../../src/reference/index.js';
 import { Bridge } from '../support/bridge.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { RawPage } from '../support/raw-page.js';

@@ -1,6 +1,6 @@
+import type { Output } from '../../model/output.js';
 import type { PendingExecution } from '../execution-queue.js';
 import type { Execution } from '../kernel.js';
-import type { Output } from '../../model/output.js';
 import type { CodeAsker } from '../kernel-tools.js';
 import { toShown } from './shown-by-code.js';
 

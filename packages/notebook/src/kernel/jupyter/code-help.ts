@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Completions } from '../kernel.js';
 import type { MimeBundle } from '../../model/output.js';
+import type { Completions } from '../kernel.js';
 
 /** A place in code as Jupyter counts it: in characters, where JavaScript counts halves of them. */
 export function toCodePoints(code: string, position: number): number {

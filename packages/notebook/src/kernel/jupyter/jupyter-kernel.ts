@@ -1,7 +1,7 @@
+import type { MimeBundle } from '../../model/output.js';
 import type { RelaySeam } from '../../relay/reach.js';
 import type { FolderAccess, RunPlace, SandboxMode } from '../../sandbox/spec.js';
 import type { Completions, ExecuteOptions, Execution, KernelInfo } from '../kernel.js';
-import type { MimeBundle } from '../../model/output.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';

@@ -1,7 +1,7 @@
 import type { EditorView } from '@codemirror/view';
+import type { Cell, CellType } from '../../model/cell.js';
 import type { ElicitationAnswer } from '../../session/elicitation.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
-import type { Cell, CellType } from '../../model/cell.js';
 import type { Run } from '../../session/run-queue.js';
 import { button, el, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';

@@ -1,8 +1,8 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import type { OpenQuestion } from '../../session/input-questions.js';
 import type { Actor, Cell } from '../../model/cell.js';
 import { createReplica, type DocumentEvent, type NotebookDocument } from '../../model/document.js';
 import type { JournalEntry } from '../../model/journal.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
 import type { Run, RunStatus } from '../../session/run-queue.js';
 import type { SessionEvent } from '../../session/session.js';
 import type { ConnectedAgent, FileState, Hello, HostMessage, LeaseState, ToolAccess } from '../../viewer/protocol.js';

@@ -4,6 +4,7 @@ import type { NotebookEntry, NotebookReference } from '../../notebooks/selection
 import type { Environment } from '../../processes/environment.js';
 import type { ClosableLogger } from '../../state/closable-logger.js';
 import type { Redacting } from '../../util/redactor.js';
+import type { NotebridgeOptions } from '../options.js';
 import type { OpenNotebook } from './open-notebook.js';
 import type { NamedNotebook } from './user-notebooks.js';
 
@@ -23,7 +24,7 @@ export interface NotebookKind {
   /** The locations by which one that is open is found. Left out: it is found by its address alone. */
   locationsOf?(reference: NotebookReference, open: readonly NotebookEntry[], env: Environment): Promise<readonly string[]>;
   /** Its notebooks in the broker. Called once; opens nothing. */
-  held(options: OpenBrokerOptions): HeldKind;
+  held(options: HeldKindOptions): HeldKind;
 }
 
 export interface OpenBrokerOptions {
@@ -32,6 +33,11 @@ export interface OpenBrokerOptions {
   env: Environment;
   logger: ClosableLogger;
   createLogger: (redactor: Redacting) => ClosableLogger;
+}
+
+export interface HeldKindOptions extends OpenBrokerOptions {
+  /** For a notebook that has a guard and an audit of its own. */
+  createBridge: (options: NotebridgeOptions) => Promise<{ start(): Promise<void>; close(): Promise<void> }>;
 }
 
 /** The notebooks of one kind in the broker. */

@@ -39,7 +39,10 @@ export async function toCodeResult(outcome: ExecutionOutcome): Promise<ToolResul
   const printed = (await images.collect(outputs)).map(toText).filter((text) => text !== '');
   const sorted = sortFiles(written?.files ?? []);
   const pictures = await collectPictures(sorted, images);
-  const [forPrinted = 0, forFiles = 0] = shareOut([lengthOf(printed), lengthOf(sorted.texts.map(({ text }) => text))], answerBudget.textCharacters);
+  const [forPrinted = 0, forFiles = 0] = shareOut(
+    [lengthOf(printed), lengthOf(sorted.texts.map(({ text }) => text))],
+    answerBudget.textCharacters,
+  );
   const files = toFileBlocks(sorted, written, forFiles);
   const hasFailed = status !== 'ok';
   const texts = [...fitTexts(printed, forPrinted), ...pictures, ...notes, ...files.notes, ...(hasFailed ? [describeCalls(outcome)] : [])];

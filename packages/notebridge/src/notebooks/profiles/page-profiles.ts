@@ -41,5 +41,8 @@ export function toPageUrl(name: string, link: string | undefined, id: string): s
   if (url !== undefined) return url;
   // A token may stand behind it.
   const shown = (link.length > 300 ? `${link.slice(0, 300)}…` : link).replace(/[#?].*$/, '');
-  throw new BridgeError('bad_origin', `"${shown}" is no link to a notebook that ${title} opens. Give ${links?.examples ?? 'one of its own'}.`);
+  throw new BridgeError(
+    'bad_origin',
+    `"${shown}" is no link to a notebook that ${title} opens. Give ${links?.examples ?? 'one of its own'}.`,
+  );
 }

@@ -4,23 +4,22 @@ import type { SharedNotebook } from '../../../broker/shared-notebook.js';
 import { SuppliedTools } from '../../../broker/supplied-tools.js';
 import { defaultConfig } from '../../../config/config.js';
 import { BridgeError } from '../../../core/errors.js';
-import { createNotebridge } from '../../create-notebridge.js';
-import type { OpenBrokerOptions } from '../notebook-kind.js';
 import type { HowToOpen } from '../how-to-open.js';
-import { openBuiltIn } from './open-built-in.js';
+import type { HeldKindOptions } from '../notebook-kind.js';
 import { toTerms } from '../page-options.js';
+import { openBuiltIn } from './open-built-in.js';
 import { toShared } from './share-built-in.js';
 
 /** A notebook with a guard and an audit of its own, for its windows; the agents' calls are their own processes' to record. */
 export async function openBrokerBuiltIn(
   { request: { readOnly, toolsKey, how }, address, id }: NotebookOpening,
-  { stateDir, env, createLogger }: OpenBrokerOptions,
+  { stateDir, env, createLogger, createBridge }: HeldKindOptions,
 ): Promise<BrokerNotebook> {
   const file = fileOf(address);
   const { pages, audit, limits, env: ofPython, configFile, runs } = how as unknown as HowToOpen;
   const tools = toolsKey === undefined ? undefined : new SuppliedTools(toolsKey);
   let notebook: SharedNotebook | undefined;
-  const bridge = await createNotebridge({
+  const bridge = await createBridge({
     config: { ...defaultConfig('/'), audit, limits },
     env: { ...env, ...ofPython },
     stateDir,

@@ -1,8 +1,8 @@
 import type { NotebookHost } from '@notebridge/notebook/host';
 import type { Lease } from '../../../broker/lease.js';
 import type { WatchedNotebook, WatchedNotebooks } from '../../../notebooks/watched-notebooks.js';
-import { describeBuiltIn } from './describe-built-in.js';
 import { watchSession } from '../watch-session.js';
+import { describeBuiltIn } from './describe-built-in.js';
 
 export interface WatchBuiltInOptions {
   id: string;

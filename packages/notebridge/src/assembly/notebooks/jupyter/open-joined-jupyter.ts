@@ -3,12 +3,12 @@ import type { NotebookLink } from '../../../notebooks/selection/notebook-directo
 import { loadLab } from '../../load-notebook.js';
 import { createJoined } from '../create-joined.js';
 import { toHow } from '../how-to-open.js';
+import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
+import { createDirectory, openSelection } from '../select-notebooks.js';
 import { toJupyterAccess } from './jupyter-access.js';
 import { JupyterDirectory } from './jupyter-directory.js';
 import { JupyterLink } from './jupyter-link.js';
 import { toLabTarget } from './open-jupyter.js';
-import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import { createDirectory, openSelection } from '../select-notebooks.js';
 
 /**
  * The notebooks of a Jupyter server, kept open by the user's broker, beside all others of the user. `where`: as `--notebook jupyter=` takes

@@ -16,12 +16,12 @@ import { openToolName } from '../../../reference/open-tool.js';
 import type { ClosableLogger } from '../../../state/closable-logger.js';
 import { ownVersion } from '../../../state/own-files.js';
 import { Redactor } from '../../../util/redactor.js';
-import { createBrokerConnect } from './broker-connect.js';
-import type { HeldKind, OpenBrokerOptions } from '../notebook-kind.js';
 import type { HowToOpen } from '../how-to-open.js';
-import { readsOf } from './lease-page.js';
+import type { HeldKind, OpenBrokerOptions } from '../notebook-kind.js';
 import { browserSwitchedOff } from '../open-notebook.js';
 import { toTerms } from '../page-options.js';
+import { createBrokerConnect } from './broker-connect.js';
+import { readsOf } from './lease-page.js';
 import { PagePerson } from './page-person.js';
 import { PageProvider } from './page-provider.js';
 

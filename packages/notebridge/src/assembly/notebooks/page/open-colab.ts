@@ -23,9 +23,9 @@ import { openToolName } from '../../../reference/open-tool.js';
 import type { PageOfHub } from '../../cluster/held-page.js';
 import type { SharedPage } from '../../cluster/share-page.js';
 import { addSelection } from '../add-selection.js';
+import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from '../open-notebook.js';
 import { type LeasedPage, leasePage } from './lease-page.js';
 import { pageLayers } from './page-layers.js';
-import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from '../open-notebook.js';
 import { watchPage } from './watch-page.js';
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
@@ -97,8 +97,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   };
   const { hold = 'own' } = pages;
   const whole = pages.outputs === 'whole' && list === 'static' ? [new WholeOutputsMiddleware()] : [];
-  if (hold === 'own' || runs === undefined)
-    return { ...page, middlewares: [...whole, ...page.middlewares], watched: toWatched(undefined) };
+  if (hold === 'own' || runs === undefined) return { ...page, middlewares: [...whole, ...page.middlewares], watched: toWatched(undefined) };
   const connectAddress = (): string => connect.newAddress(`http://localhost:${wss.port}`);
   const share =
     clusterPages &&

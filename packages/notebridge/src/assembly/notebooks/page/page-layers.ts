@@ -20,8 +20,7 @@ export function pageLayers({ client, profile, isJournalled, logger }: PageLayerO
   undo: UndoMiddleware | undefined;
 } {
   // Changes of cells are known by the tools of the profile.
-  const undo =
-    isJournalled && profile.tools.length > 0 ? new UndoMiddleware({ client, profileTools: profile.tools, logger }) : undefined;
+  const undo = isJournalled && profile.tools.length > 0 ? new UndoMiddleware({ client, profileTools: profile.tools, logger }) : undefined;
   const changes = undo === undefined ? [] : [new ReadBeforeWriteMiddleware({ readsRanges: false }), undo];
   return { layers: [...changes, new FitOutputsMiddleware({ logger })], undo };
 }
