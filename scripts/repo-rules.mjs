@@ -11,6 +11,7 @@ import { complaintsAbout, listOfRequirements, requirements, withdrawn } from './
 import { testsOfRequirements } from './tests/tags.mjs';
 
 const maxLines = 350;
+const maxReadmeLines = 30;
 const sizesFile = 'scripts/file-size-exceptions.json';
 const namesFile = 'scripts/export-names.json';
 const library = 'packages/notebridge/dist';
@@ -139,8 +140,6 @@ async function promises() {
 function writeJson(file, value) {
   writeFileSync(join(root, file), `${JSON.stringify(value, null, 2)}\n`);
 }
-
-const maxReadmeLines = 30;
 
 /** Each folder at the top of a package says in one screen what it is, its rule, and what it may import: that is written here. */
 function folderReadmes(_files, update) {
