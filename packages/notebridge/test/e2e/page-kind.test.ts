@@ -88,25 +88,27 @@ describe('a new kind of page', { timeout: slow }, () => {
     }
   });
 
-  it.skipIf(natsProgram === undefined)(`is one notebook for the hubs of a cluster${whyNoNats}`, async () => {
-    await using cluster = await HubCluster.start({
-      names: ['a', 'b'],
-      command: changed.command,
-      args: () => ['--notebook', 'stand-in', '--no-browser'],
+  describe.skipIf(natsProgram === undefined)(`in a cluster${whyNoNats}`, () => {
+    it('is one notebook for all hubs', async () => {
+      await using cluster = await HubCluster.start({
+        names: ['a', 'b'],
+        command: changed.command,
+        args: () => ['--notebook', 'stand-in', '--no-browser'],
+      });
+      const [a, b] = await Promise.all(
+        ['a', 'b'].map((name) => openLegacyAgent(cluster.hub(name), () => cluster.hub(name).ownerToken, `agent of ${name}`)),
+      );
+      const call = async (agent: typeof a, name: string, args: JsonObject = {}): Promise<string> =>
+        JSON.stringify((await agent?.('tools/call', { name, arguments: args }))?.result);
+      const { token } = addressIn(await call(a, 'open_colab_browser_connection', { wait_seconds: 0 }));
+      const answer = ({ method }: JsonObject) =>
+        method === 'tools/call' ? { result: { content: [{ type: 'text', text: 'cells of the page' }] } } : undefined;
+      const port = Number(new URL(cluster.hub('b').url).port);
+      // It dials another hub than the one that opened it.
+      await using _page = await RawPage.serve({ port, token, origin, answer });
+      expect(await call(a, 'get_cells')).toContain('cells of the page');
+      const listed = await call(b, 'list_notebooks');
+      expect(listed).toContain('stand-in');
     });
-    const [a, b] = await Promise.all(
-      ['a', 'b'].map((name) => openLegacyAgent(cluster.hub(name), () => cluster.hub(name).ownerToken, `agent of ${name}`)),
-    );
-    const call = async (agent: typeof a, name: string, args: JsonObject = {}): Promise<string> =>
-      JSON.stringify((await agent?.('tools/call', { name, arguments: args }))?.result);
-    const { token } = addressIn(await call(a, 'open_colab_browser_connection', { wait_seconds: 0 }));
-    const answer = ({ method }: JsonObject) =>
-      method === 'tools/call' ? { result: { content: [{ type: 'text', text: 'cells of the page' }] } } : undefined;
-    const port = Number(new URL(cluster.hub('b').url).port);
-    // It dials another hub than the one that opened it.
-    await using _page = await RawPage.serve({ port, token, origin, answer });
-    expect(await call(a, 'get_cells')).toContain('cells of the page');
-    const listed = await call(b, 'list_notebooks');
-    expect(listed).toContain('stand-in');
   });
 });

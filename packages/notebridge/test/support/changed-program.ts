@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 
 const own = fileURLToPath(new URL('../../', import.meta.url));
 const caches = fileURLToPath(new URL('../../../../.cache/', import.meta.url));
@@ -30,6 +30,6 @@ export async function buildChanged(change: (src: string) => void): Promise<Chang
     external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
     banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
     logLevel: 'error',
-  });
+  }).finally(stop);
   return { command: join(folder, 'bin/notebridge.js'), [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -34,6 +34,13 @@ const getOutputTool: Tool = {
   annotations: { title: 'Read an output', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
 };
 
+export interface FitOutputsOptions {
+  logger?: Logger;
+  remembered?: RememberedOutputs;
+  /** False: `get_output` is not listed, since all agents here want outputs whole. Default true. */
+  isListed?: boolean;
+}
+
 /**
  * Outputs of a page within an agent's budget, as those of the built-in notebook: both ends of long texts, tables as a few lines, images as
  * blocks that are scaled. `get_output` reads the rest, from what is remembered of the page's answers, else from the page. A result that fits
@@ -42,18 +49,20 @@ const getOutputTool: Tool = {
 export class FitOutputsMiddleware implements Middleware {
   readonly #logger: Logger;
   readonly #remembered: RememberedOutputs;
+  readonly #isListed: boolean;
   #options: OutputOptions | undefined;
   /** The page has one of its own. */
   #isListedByPage = false;
 
-  constructor({ logger = silentLogger, remembered = new RememberedOutputs() }: { logger?: Logger; remembered?: RememberedOutputs } = {}) {
+  constructor({ logger = silentLogger, remembered = new RememberedOutputs(), isListed = true }: FitOutputsOptions = {}) {
     this.#logger = logger;
     this.#remembered = remembered;
+    this.#isListed = isListed;
   }
 
   async onListTools(context: MiddlewareContext, callNext: CallNext<JsonObject, ListToolsResult>): Promise<Answered<ListToolsResult>> {
     const listed = await callNext(context);
-    if (context.message.cursor !== undefined) return listed;
+    if (context.message.cursor !== undefined || !this.#isListed) return listed;
     this.#isListedByPage = listed.tools.some((tool) => tool.name === name);
     const isNotebook = [...readers].every((reader) => listed.tools.some((tool) => tool.name === reader));
     return this.#isListedByPage || !isNotebook ? listed : { ...listed, tools: [...listed.tools, getOutputTool] };

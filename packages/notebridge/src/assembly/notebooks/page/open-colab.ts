@@ -72,7 +72,9 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   logger.info('Waiting for a notebook page.', { port: wss.port, list });
   // `dynamic` is exactly the reference's behaviour, which reads nothing before a change, has no undo, and cuts nothing.
   const isJournalled = config.journal && pages.journal !== false;
-  const { layers, undo } = list === 'static' ? pageLayers({ client, profile, isJournalled, logger }) : { layers: [], undo: undefined };
+  const isWhole = pages.outputs === 'whole';
+  const { layers, undo } =
+    list === 'static' ? pageLayers({ client, profile, isJournalled, isWhole, logger }) : { layers: [], undo: undefined };
   // Nor has it runs that outlive their calls.
   const runs = list === 'static' ? openPageRuns(proxyServer, { client, stateDir, logger }) : undefined;
   const close = async (): Promise<void> => {
@@ -96,7 +98,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     close,
   };
   const { hold = 'own' } = pages;
-  const whole = pages.outputs === 'whole' && list === 'static' ? [new WholeOutputsMiddleware()] : [];
+  const whole = isWhole && list === 'static' ? [new WholeOutputsMiddleware()] : [];
   if (hold === 'own' || runs === undefined) return { ...page, middlewares: [...whole, ...page.middlewares], watched: toWatched(undefined) };
   const connectAddress = (): string => connect.newAddress(`http://localhost:${wss.port}`);
   const share =

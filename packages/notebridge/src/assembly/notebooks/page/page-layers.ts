@@ -11,16 +11,18 @@ export interface PageLayerOptions {
   profile: PageProfile;
   /** False: no cell is read before a change: an agent's overwrites a person's newer one, and is not undone. */
   isJournalled: boolean;
+  /** All agents of this process want outputs whole. Default: each says so with its calls. */
+  isWhole?: boolean | undefined;
   logger: Logger;
 }
 
 /** What a page is given that its own tools do not have, outermost first: reads before changes, undo, outputs within an agent's budget. */
-export function pageLayers({ client, profile, isJournalled, logger }: PageLayerOptions): {
+export function pageLayers({ client, profile, isJournalled, isWhole = false, logger }: PageLayerOptions): {
   layers: Middleware[];
   undo: UndoMiddleware | undefined;
 } {
   // Changes of cells are known by the tools of the profile.
   const undo = isJournalled && profile.tools.length > 0 ? new UndoMiddleware({ client, profileTools: profile.tools, logger }) : undefined;
   const changes = undo === undefined ? [] : [new ReadBeforeWriteMiddleware({ readsRanges: false }), undo];
-  return { layers: [...changes, new FitOutputsMiddleware({ logger })], undo };
+  return { layers: [...changes, new FitOutputsMiddleware({ logger, isListed: !isWhole })], undo };
 }
