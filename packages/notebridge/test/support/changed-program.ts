@@ -30,6 +30,6 @@ export async function buildChanged(change: (src: string) => void): Promise<Chang
     external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
     banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
     logLevel: 'error',
-  }).finally(stop);
+  }).finally(() => void stop());
   return { command: join(folder, 'bin/notebridge.js'), [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
