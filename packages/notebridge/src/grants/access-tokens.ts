@@ -9,7 +9,8 @@ import { BridgeError } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Throttle } from '../util/throttle.js';
 import { createGrant } from './grant.js';
-import { type GrantStore, unverified } from './grant-store.js';
+import { unverified } from './ended-grants.js';
+import type { GrantStore } from './grant-store.js';
 import { IdentityGrants, type IdentityTerms } from './identity-grants.js';
 import { IssuerKeys } from './issuer-keys.js';
 

@@ -10,18 +10,18 @@ import { classOfMethod } from '../../test/support/mcp-methods.js';
 import { codeOf } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
-import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
+import { createHubGuard, type HubGuard } from './hub-guard.js';
 import { NotebookPlace } from './notebooks/open-notebook.js';
 import { readSettings } from './settings.js';
 
 const methods = Object.getOwnPropertyNames(classOfMethod);
 let home: string;
-let layer: LazyGuard;
+let layer: HubGuard;
 let hub: Hub;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'notebridge-layer-'));
   const settings = await readSettings({ env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home } });
-  layer = createLazyGuard(settings, { servers: undefined, place: new NotebookPlace() });
+  layer = createHubGuard(settings, { servers: undefined, place: new NotebookPlace() });
   hub = new Hub();
   hub.addMiddleware(layer.middleware);
 });
@@ -53,7 +53,7 @@ describe('the guard of a process that serves its owner', () => {
 
   it('lets the owner through, and a grant as far as it goes until it is revoked', async () => {
     expect((await sendAll(undefined)).reached).toEqual(methods);
-    const store = (await layer.open()).store;
+    const store = await layer.open();
     const { id } = await store.issue({ allow: ['notebook:get_*'] });
     const { reached } = await sendAll({ kind: 'grant', grantId: id });
     expect(reached).toEqual(methods.filter((method) => ['free', 'call', 'list'].includes(classOfMethod[method] ?? '')));
@@ -85,7 +85,7 @@ describe('the guard of a process that serves its owner', () => {
 
   it('opens nothing any more once it is closed', async () => {
     await layer.close();
-    layer.onRefused({ door: 'window', reason: 'missing', remoteAddress: '127.0.0.1' });
+    layer.refusals.add({ door: 'window', reason: 'missing', remoteAddress: '127.0.0.1' });
     await expect(layer.open()).rejects.toMatchObject({ code: 'closed' });
     expect((await sendAll({ kind: 'anonymous' })).reached).toEqual([]);
     expect(existsSync(join(home, 'notebridge'))).toBe(false);
