@@ -5,8 +5,8 @@ import type { ServerTools } from './server-tools.js';
 
 /**
  * Has every layer further in see one name for one tool, whichever door a call came through and however old the name was that an agent
- * used: the one that `tools/list` shows now. Beside it stands what the call is aimed at, `target`. It belongs right behind the guard:
- * a server whose tools were never listed is asked for them first, which may start it.
+ * used: the one that `tools/list` shows now. Beside it stands what the call is aimed at, `target`, which a guard has found out mostly. It
+ * belongs right behind that: a server whose tools were never listed is asked for them first, which may start it.
  */
 export function createToolNaming(tools: ServerTools): Middleware {
   return {

@@ -6,7 +6,7 @@ import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
-import type { ToolAddress } from '../core/tool-address.js';
+import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
 import type { Admission } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
@@ -120,9 +120,10 @@ function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOpt
     throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
   const call = (): Promise<Answered<JsonObject>> => {
     const address = context.target ?? addressOf(name, options);
-    const admit = isFree ? undefined : () => admitTool(context, address, options);
-    const approve = approvals && (() => approvals.ask(context, address, () => options.findTool(address, context)));
-    const admitAgain = isFree ? undefined : () => assertTool(context, address, options);
+    const aimed = toAimed(context, address);
+    const admit = isFree ? undefined : () => admitTool(aimed, address, options);
+    const approve = approvals && (() => approvals.ask(aimed, address, () => options.findTool(address, aimed)));
+    const admitAgain = isFree ? undefined : () => assertTool(aimed, address, options);
     // Lists may have changed while it was admitted, and with them what the name stands for.
     const callAdmitted: typeof callNext = (admitted) => {
       const now = context.target ?? addressOf(name, options);
@@ -130,10 +131,17 @@ function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOpt
       if (isSame) return callNext(admitted);
       throw new BridgeError('denied', `Denied: ${quote(name)} stands for another tool since it was called. Call it again.`);
     };
-    return run({ context, callNext: isPassed ? callNext : callAdmitted, address, admit, approve, admitAgain, args }, options);
+    const passOn = isPassed ? callNext : callAdmitted;
+    return run({ context: aimed, callNext: passOn, address, admit, approve, admitAgain, args }, options);
   };
   const learning = isPassed || context.target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
   return learning === undefined ? call() : learning.then(call);
+}
+
+/** The call with what its name stands for, so that nobody further in looks that up again. The notebook's own tools and code mode's go by their name. */
+function toAimed(context: MiddlewareContext, address: ToolAddress): MiddlewareContext {
+  const isOfServer = address.tool !== '' && address.server !== notebookServer && address.server !== codeModeServer;
+  return context.target === undefined && isOfServer ? context.copy({ message: context.message, target: address }) : context;
 }
 
 function requestItem({ rule, context, callNext }: Step<RuleOf<'item'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
