@@ -1,4 +1,4 @@
-import { mediaRangesOf } from '../http/accept.js';
+import { mediaRangesOf } from '../http/event-stream.js';
 
 /** Which forms of an answer an agent takes. */
 export interface Accepted {

@@ -5,23 +5,15 @@ import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { toTraceHeaders } from '../../core/trace-headers.js';
 import { mostOfOne } from '../http/calls-under-way.js';
-import { internalError, logFault } from '../http/faults.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';
-import { hubIsEnding, isRefusal, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
+import { hubIsEnding, internalError, isRefusal, logFault, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
 import { CallStream, streamFormatOf } from './call-stream.js';
 import { fits, idempotencyKeySchema } from './input-schemas.js';
 import { parseCallBody } from './parse-call-body.js';
 import { printAnswer } from './print-answer.js';
-import {
-  failedAnswer,
-  lateFailure,
-  proxyToolCall,
-  type ToolCallOptions,
-  type ToolCallRequest,
-  type ToolCallResponse,
-} from './proxy-tool-call.js';
+import { failedAnswer, lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './proxy-tool-call.js';
 import { searchAddress } from './search-tools.js';
 import type { Outcome } from './stored-answers.js';
 import type { ToolProxy } from './tool-proxy-context.js';
