@@ -10,13 +10,11 @@ import type { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';
 import { hubIsEnding, internalError, isRefusal, logFault, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
 import { CallStream, streamFormatOf } from './call-stream.js';
-import { fits, idempotencyKeySchema } from './input-schemas.js';
-import { parseCallBody } from './parse-call-body.js';
-import { printAnswer } from './print-answer.js';
-import { failedAnswer, lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './proxy-tool-call.js';
-import { searchAddress } from './search-tools.js';
+import { fits, idempotencyKeySchema, parseCallBody } from './input-schemas.js';
+import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest } from './proxy-tool-call.js';
 import type { Outcome } from './stored-answers.js';
-import type { ToolProxy } from './tool-proxy-context.js';
+import { failedAnswer, printAnswer, type ToolCallResponse } from './to-answer.js';
+import { searchAddress, type ToolProxy } from './tool-proxy-context.js';
 
 interface ParsedCall {
   args: JsonObject;
