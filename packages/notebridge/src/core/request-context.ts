@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Caller, ParentCall } from './call-context.js';
+import type { Caller, ParentCall, TraceHeaders } from './call-context.js';
 import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';
 import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
-import type { TraceHeaders } from './trace-headers.js';
 
 export interface RequestContextOptions {
   method: string;

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@notebridge/kit/json';
 import { type BridgeError, codeOf } from '../../core/errors.js';
-import { decodeHeaderValue } from '../../core/header-value.js';
-import { findMismatch } from '../../core/param-headers.js';
+import { decodeHeaderValue, findMismatch } from '../../core/param-headers.js';
 import type { Hub } from '../../hub.js';
 import type { RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import { quote } from '../../util/quote.js';
 import { headerOf } from './http-call.js';
-import { faultOf, type HttpFault, headerMismatch } from './http-fault.js';
+import { faultOf, headerMismatch, type HttpFault } from './http-fault.js';
 import { parseEnvelope } from './modern-era.js';
 
 /** What `Mcp-Name` must repeat of the params, so that proxies can distinguish calls without reading bodies. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ToolNames } from '../../catalog/tool-names.js';
-import type { Caller, ParentCall } from '../../core/call-context.js';
+import type { Caller, ParentCall, TraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
@@ -11,7 +11,6 @@ import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
-import type { TraceHeaders } from '../../core/trace-headers.js';
 import { workWhileLive } from '../../grants/while-live.js';
 import { quote } from '../../util/quote.js';
 import { type CallAnswer, failedAnswer, toAnswer, type ToolCallResponse } from './to-answer.js';
