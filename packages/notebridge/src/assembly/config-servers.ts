@@ -61,7 +61,8 @@ export class ConfigServers implements ToolServers {
   /** Which log lines agents have asked for: the hub says it to the servers. */
   readonly logLevels = new LogLevels();
   readonly #options: OpenServersOptions;
-  readonly #own: MemoryToolServers;
+  /** Undefined: there are none. */
+  readonly #own: MemoryToolServers | undefined;
   readonly #upstreams: Upstreams;
   readonly #placed: PlaceableServers & { close(): Promise<void> };
   readonly #skills: SkillsServer;
@@ -94,14 +95,14 @@ export class ConfigServers implements ToolServers {
       openLink: recordedBy(recorder, stateDir === undefined ? openLink : beginningIn(stateDir)),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
-    this.#own = new MemoryToolServers(options.own);
-    this.#own.subscribe((event) => this.#notify(event));
+    this.#own = options.own === undefined || options.own.length === 0 ? undefined : new MemoryToolServers(options.own);
+    this.#own?.subscribe((event) => this.#notify(event));
     this.#placed = options.place?.(this.#upstreams) ?? this.#upstreams;
     this.#placed.subscribe((event) => {
-      if (this.#own.get(event.server) === undefined) this.#notify(event);
+      if (this.#own?.get(event.server) === undefined) this.#notify(event);
     });
     // A program's own may change without a word, and so does what a cluster has somewhere.
-    this.#isCounted = options.place === undefined && (options.own ?? []).length === 0;
+    this.#isCounted = options.place === undefined && this.#own === undefined;
     const folders = this.#foldersOf(config);
     this.#knowSkillSecrets(folders);
     const { isCodeMode = false } = options;
@@ -112,12 +113,12 @@ export class ConfigServers implements ToolServers {
 
   all(): readonly ToolServer[] {
     const skills = this.#currentSkills;
-    const upstreams = this.#placed.all().filter(({ name }) => this.#own.get(name) === undefined);
-    return [...this.#own.all(), ...upstreams, ...(skills === undefined ? [] : [skills])];
+    const upstreams = this.#placed.all().filter(({ name }) => this.#own?.get(name) === undefined);
+    return [...(this.#own?.all() ?? []), ...upstreams, ...(skills === undefined ? [] : [skills])];
   }
 
   get(name: string): ToolServer | undefined {
-    const upstream = this.#own.get(name) ?? this.#placed.get(name);
+    const upstream = this.#own?.get(name) ?? this.#placed.get(name);
     if (upstream !== undefined) return upstream;
     const skills = this.#currentSkills;
     return skills?.name === name ? skills : undefined;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Cancellation } from '../../core/cancellation.js';
-import { type Principal, principalKey } from '../../core/principal.js';
+import { principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { toTraceHeaders } from '../../core/call-context.js';
 import { mostOfOne } from '../http/calls-under-way.js';
@@ -18,6 +18,8 @@ import { searchAddress, type ToolProxy } from './tool-proxy-context.js';
 
 interface ParsedCall {
   args: JsonObject;
+  /** Whose it is, as a key. */
+  holder: string;
   /** What a key was sent with. */
   repeatable: { key: string; text: string } | undefined;
 }
@@ -82,15 +84,16 @@ export class CallDoor {
     if (isRefusal(parsed)) return parsed;
     const { maxInFlight } = this.#proxy.limits;
     const most = mostOfOne(maxInFlight);
-    if ((this.#running.get(principalKey(principal)) ?? 0) >= most) return tooManyCalls(`${most} calls of yours are under way.`);
+    const holder = principalKey(principal);
+    if ((this.#running.get(holder) ?? 0) >= most) return tooManyCalls(`${most} calls of yours are under way.`);
     if (this.#app.calls.size >= maxInFlight) return tooManyCalls('Too many calls are under way.');
     const key = address === searchAddress ? undefined : request.headers['idempotency-key'];
-    if (key === undefined) return { args: parsed.arguments, repeatable: undefined };
+    if (key === undefined) return { args: parsed.arguments, holder, repeatable: undefined };
     if (typeof key !== 'string' || !fits(key, idempotencyKeySchema)) return badKey();
-    return { args: parsed.arguments, repeatable: { key, text } };
+    return { args: parsed.arguments, holder, repeatable: { key, text } };
   }
 
-  #call(context: HttpContext, address: ToolAddress, { args, repeatable }: ParsedCall): void {
+  #call(context: HttpContext, address: ToolAddress, { args, holder, repeatable }: ParsedCall): void {
     const { request, response, headers, principal, id: callId } = context;
     const format = streamFormatOf(request.headers.accept);
     const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
@@ -108,14 +111,13 @@ export class CallDoor {
       trace: toTraceHeaders(request.headers),
     };
     const running = this.#app.calls.add(request.socket, cancellation);
-    const caller = principalKey(principal);
-    this.#running.set(caller, (this.#running.get(caller) ?? 0) + 1);
+    this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
     const end = (): void => {
       stream?.close();
       this.#app.calls.remove(running, cancellation);
-      const left = (this.#running.get(caller) ?? 0) - 1;
-      if (left > 0) this.#running.set(caller, left);
-      else this.#running.delete(caller);
+      const left = (this.#running.get(holder) ?? 0) - 1;
+      if (left > 0) this.#running.set(holder, left);
+      else this.#running.delete(holder);
     };
     const send = (outcome: Outcome | Refusal): void => {
       sendOutcome(context, outcome, stream);
@@ -127,7 +129,7 @@ export class CallDoor {
     };
     const perform = (): Promise<Outcome> => this.#perform(address, options, stream);
     try {
-      const performed = repeatable === undefined ? perform() : this.#performOnce({ address, principal }, repeatable, perform);
+      const performed = repeatable === undefined ? perform() : this.#performOnce({ address, holder }, repeatable, perform);
       performed.then(send).catch(giveUp);
     } catch (error) {
       giveUp(error);
@@ -135,7 +137,7 @@ export class CallDoor {
   }
 
   #performOnce(
-    { address, principal }: { address: ToolAddress; principal: Principal },
+    { address, holder }: { address: ToolAddress; holder: string },
     { key, text }: { key: string; text: string },
     perform: () => Promise<Outcome>,
   ): Promise<Outcome | Refusal> {
@@ -143,7 +145,7 @@ export class CallDoor {
       .update(JSON.stringify([address.server, address.tool]))
       .update(text)
       .digest('base64');
-    return this.#proxy.answers.run({ holder: principalKey(principal), key }, fingerprint, perform);
+    return this.#proxy.answers.run({ holder, key }, fingerprint, perform);
   }
 
   /** Never rejects. */
