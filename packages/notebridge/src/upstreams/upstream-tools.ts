@@ -12,8 +12,7 @@ import type { LeftOutEntry } from '../core/tool-server.js';
 import { matchAny } from '../util/name-patterns.js';
 import { quote } from '../util/quote.js';
 import { Throttle } from '../util/throttle.js';
-import { type FetchedList, fetchList } from './fetch-list.js';
-import type { LeftOutLog } from './left-out.js';
+import { type FetchedList, fetchList, type LeftOutLog } from './fetch-list.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamSession } from './upstream-session.js';
 

@@ -17,11 +17,10 @@ import type { ApprovedBy } from '../audit-line.js';
 import { notebookServer } from '../guarded-methods.js';
 import type { ApprovalPolicy } from './approval-policy.js';
 import { toApprovalQuestion, toDecision } from './approval-question.js';
-import { showCall, type ShownCall } from './approval-text.js';
+import { type ShownCall, showCall } from './approval-text.js';
 import { type AskedCallOf, AskedStates } from './asked-states.js';
-import type { ApprovalOutcome, PendingApprovals } from './pending-approvals.js';
+import type { ApprovalOutcome, PendingApprovals, WhoWaits } from './pending-approvals.js';
 import { toReadableCall, toSentCall } from './readable-call.js';
-import type { WhoWaits } from './waiting-places.js';
 
 export interface ApprovalsOptions {
   /** Asked at each call: it changes with the config. */

@@ -5,7 +5,7 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import { type BoundCall, readState, signState } from '../../questions/request-state.js';
 import type { ApprovedBy } from '../audit-line.js';
 import type { ReadableCall } from './readable-call.js';
-import { isFull, type WhoWaits } from './waiting-places.js';
+import { isFull, type WhoWaits } from './pending-approvals.js';
 
 /** What an agent of the modern era that calls again has been asked, or was approved. */
 export type Kept =
