@@ -1,7 +1,7 @@
 // @module-tag P-175
 // @module-tag P-176
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -89,6 +89,17 @@ describe('the guard of a process that serves its owner', () => {
     await expect(layer.open()).rejects.toMatchObject({ code: 'closed' });
     expect((await sendAll({ kind: 'anonymous' })).reached).toEqual([]);
     expect(existsSync(join(home, 'notebridge'))).toBe(false);
+  });
+
+  it("records the owner's calls whether or not the grants can be read, and opens nothing before the first", async () => {
+    const folder = join(home, 'notebridge');
+    await hub.request(createContext('tools/list'), async () => ({ tools: [] }));
+    expect(existsSync(folder)).toBe(false);
+    mkdirSync(folder, { mode: 0o700 });
+    writeFileSync(join(folder, 'grants.json'), 'broken', { mode: 0o600 });
+    await sendAll(undefined);
+    await layer.close();
+    expect(readFileSync(join(folder, 'audit.jsonl'), 'utf8')).toContain('"tool":"get_cells","outcome":"ok"');
   });
 
   it('opens nothing to any caller but the owner where grants cannot be looked up', async () => {
