@@ -109,8 +109,9 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
   const { whileLive } = liveGrants;
   const refusedInAudit = config.audit === false ? undefined : { addRefused: (entry: RefusedEntry) => openedAudit()?.addRefused(entry) };
   const refusals = new Refusals({ audit: refusedInAudit, logger });
+  const codeModeNames = new Set(codeModeTools.map(({ name }) => name));
   const ofCodeMode = (name: string): ToolAddress | undefined =>
-    codeModeTools.some((tool) => tool.name === name) ? { server: codeModeServer, tool: name } : undefined;
+    codeModeNames.has(name) ? { server: codeModeServer, tool: name } : undefined;
   const guard = createGuard({
     admission,
     whileLive,
@@ -120,7 +121,7 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
     observer: observers,
     approvals,
     resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
-    learn: (name, context) => (ofCodeMode(name) === undefined ? servers?.provider.learn(name, context) : undefined),
+    learn: (name, context) => (codeModeNames.has(name) ? undefined : servers?.provider.learn(name, context)),
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
     findTool: (address, context) => findTool(address, context, parts),
   });

@@ -72,14 +72,15 @@ export class ToolNames {
   }
 
   get #current(): Names {
-    if (this.#names === undefined || !isCurrent(this.#names, this.#servers)) this.#names = makeNames(this.#servers);
+    const { revision, takenNames } = this.#servers;
+    const names = this.#names;
+    if (names !== undefined && names.plain.takenNames === takenNames) {
+      const isCurrent = revision === undefined ? isMadeOf(names.sources, this.#servers.all()) : revision === names.revision;
+      if (isCurrent) return names;
+    }
+    this.#names = makeNames(this.#servers);
     return this.#names;
   }
-}
-
-function isCurrent({ revision, plain, sources }: Names, servers: ToolServers): boolean {
-  if (plain.takenNames !== servers.takenNames) return false;
-  return servers.revision === undefined ? isMadeOf(sources, servers.all()) : servers.revision === revision;
 }
 
 function isMadeOf(sources: readonly Source[], servers: readonly ToolServer[]): boolean {

@@ -24,8 +24,6 @@ interface ParsedCall {
   repeatable: { key: string; text: string } | undefined;
 }
 
-type CallOptions = ToolCallRequest & ToolCallOptions & { callId: string };
-
 /** The largest body of a search: ten times what its arguments can be. */
 const maxSearchBytes = 64 * 1024;
 
@@ -101,7 +99,7 @@ export class CallDoor {
     const onEvent = stream && ((method: string, params: JsonObject) => stream.send(method, params));
     // Only the owner's word counts: who has that token could approve the call as well.
     const isTyped = principal.kind === 'owner' && request.headers[typedHeader] === 'true';
-    const options: CallOptions = {
+    const options: ToolCallRequest & ToolCallOptions = {
       arguments: args,
       principal,
       callId,
@@ -127,7 +125,12 @@ export class CallDoor {
       context.fail(error);
       end();
     };
-    const perform = (): Promise<Outcome> => this.#perform(address, options, stream);
+    const perform = (): Promise<Outcome> => {
+      const startedAt = this.#proxy.now();
+      return proxyToolCall(this.#proxy, address, options)
+        .then((response) => this.#toOutcome(response))
+        .catch((error: unknown) => this.#toFailedOutcome(error, { callId, startedAt, stream }));
+    };
     try {
       const performed = repeatable === undefined ? perform() : this.#performOnce({ address, holder }, repeatable, perform);
       performed.then(send).catch(giveUp);
@@ -146,14 +149,6 @@ export class CallDoor {
       .update(text)
       .digest('base64');
     return this.#proxy.answers.run({ holder, key }, fingerprint, perform);
-  }
-
-  /** Never rejects. */
-  #perform(address: ToolAddress, options: CallOptions, stream: CallStream | undefined): Promise<Outcome> {
-    const startedAt = this.#proxy.now();
-    return proxyToolCall(this.#proxy, address, options)
-      .then((response) => this.#toOutcome(response))
-      .catch((error: unknown) => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream }));
   }
 
   #toFailedOutcome(
