@@ -116,10 +116,12 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
     admission,
     whileLive,
     get audit() {
-      return openedAudit();
+      return audit ?? openedAudit();
     },
     observer: observers,
-    approvals,
+    get approvals() {
+      return approvalPolicy.isOn ? approvals : undefined;
+    },
     resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
     learn: (name, context) => (codeModeNames.has(name) ? undefined : servers?.provider.learn(name, context)),
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),

@@ -1,6 +1,4 @@
-import type { ToolCall } from '../core/mcp.js';
-import type { Middleware, MiddlewareContext } from '../core/middleware.js';
-import type { ToolAddress } from '../core/tool-address.js';
+import type { Middleware } from '../core/middleware.js';
 import type { ServerTools } from './server-tools.js';
 
 /**
@@ -16,17 +14,16 @@ export function createToolNaming(tools: ServerTools): Middleware {
       const { name } = context.message;
       // What is no text names no tool of ours, also where it is printed like one.
       if (target === undefined && typeof name !== 'string') return callNext(context);
-      const call = (): ReturnType<typeof callNext> => callNext(toNamed(context, target ?? tools.resolve(name), tools));
+      const call = (): ReturnType<typeof callNext> => {
+        const aim = target ?? tools.resolve(name);
+        // The notebook's own, or a name that nobody has.
+        if (aim === undefined) return callNext(context);
+        const today = tools.nameOf(aim);
+        const isSame = today === name && target !== undefined;
+        return callNext(isSame ? context : context.copy({ message: { ...context.message, name: today }, target: aim }));
+      };
       const learning = target === undefined ? tools.learn(name, context) : tools.learnToolsOf(target.server, context);
       return learning === undefined ? call() : learning.then(call);
     },
   };
-}
-
-function toNamed(context: MiddlewareContext<ToolCall>, target: ToolAddress | undefined, tools: ServerTools): MiddlewareContext<ToolCall> {
-  // The notebook's own, or a name that nobody has.
-  if (target === undefined) return context;
-  const name = tools.nameOf(target);
-  if (name === context.message.name && context.target !== undefined) return context;
-  return context.copy({ message: { ...context.message, name }, target });
 }

@@ -113,7 +113,8 @@ function judge(step: Omit<Step, 'rule'>, rule: MethodRule | undefined, options: 
 
 function callTool({ context, callNext, principal, isFree }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
   const { name, arguments: args } = context.message;
-  const approvals = options.approvals?.isOn === true ? options.approvals : undefined;
+  const { approvals: all } = options;
+  const approvals = all?.isOn === true ? all : undefined;
   const isPassed = isFree && approvals === undefined;
   // No grant says what such a name would allow. The owner's goes on as it is: what a page answers to it is the page's affair.
   if (!isFree && context.target === undefined && typeof name !== 'string')

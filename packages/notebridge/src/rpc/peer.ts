@@ -37,13 +37,14 @@ export class Peer {
   readonly #respond: Respond = (answer) => {
     if (answer !== undefined) this.#sendAnswer(answer);
   };
+  /** Throws what the channel throws for a message that it cannot take. */
+  readonly #send = (message: JsonObject | JsonObject[]): void => {
+    if (this.#closeError === undefined) this.#options.channel.outgoing.send(message);
+  };
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    const sender = {
-      send: (message: JsonObject) => this.#send(message),
-      notify: (method: string, params: JsonObject) => this.notify(method, params),
-    };
+    const sender = { send: this.#send, notify: (method: string, params: JsonObject) => this.notify(method, params) };
     this.#waiting = new WaitingCalls(sender, options.lastId);
     this.#served = new ServedCalls(options);
     options.channel.incoming.consume({
@@ -82,11 +83,6 @@ export class Peer {
   close(error: Error = new BridgeError('closed', 'The connection was closed.')): void {
     this.#end(error);
     this.#options.channel.outgoing.close();
-  }
-
-  /** Throws what the channel throws for a message that it cannot take. */
-  #send(message: JsonObject | JsonObject[]): void {
-    if (this.#closeError === undefined) this.#options.channel.outgoing.send(message);
   }
 
   /** Sends what nobody waits for, so nobody is there to catch what the channel throws. */

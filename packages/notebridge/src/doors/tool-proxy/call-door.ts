@@ -50,18 +50,13 @@ export class CallDoor {
     this.#proxy = proxy;
   }
 
-  /** Answers a call. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind it. */
-  answer(context: HttpContext): void {
-    const [server = '', tool = ''] = context.params;
-    this.#answer(context, { server, tool }, this.#app.maxBodyBytes);
-  }
-
-  /** Answers a search. It costs nothing, so that a caller may have only little read for it, and nothing kept. */
-  search(context: HttpContext): void {
-    this.#answer(context, searchAddress, Math.min(maxSearchBytes, this.#app.maxBodyBytes));
-  }
-
-  #answer(context: HttpContext, address: ToolAddress, maxBytes: number): void {
+  /**
+   * Answers a call, or a search. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind
+   * it. A search costs nothing, so that a caller may have only little read for it, and nothing kept.
+   */
+  answer(context: HttpContext, address: ToolAddress): void {
+    const { maxBodyBytes } = this.#app;
+    const maxBytes = address === searchAddress ? Math.min(maxSearchBytes, maxBodyBytes) : maxBodyBytes;
     receiveBody(context.request, maxBytes, (body) => {
       try {
         if (body === undefined) return;
@@ -118,7 +113,9 @@ export class CallDoor {
       else this.#running.delete(holder);
     };
     const send = (outcome: Outcome | Refusal): void => {
-      sendOutcome(context, outcome, stream);
+      if (isRefusal(outcome)) context.refuse(outcome);
+      else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
+      else context.sendJson(outcome.status, outcome.text, outcome.headers);
       end();
     };
     const giveUp = (error: unknown): void => {
@@ -180,12 +177,6 @@ export const typedHeader = 'notebridge-typed';
 const noHeaders: readonly string[] = [];
 
 const cutByEnd = 'The hub ended while the call ran. Whether it had an effect is unknown.';
-
-function sendOutcome(context: HttpContext, outcome: Outcome | Refusal, stream: CallStream | undefined): void {
-  if (isRefusal(outcome)) context.refuse(outcome);
-  else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
-  else context.sendJson(outcome.status, outcome.text, outcome.headers);
-}
 
 function tooManyCalls(why: string): Refusal {
   return {
