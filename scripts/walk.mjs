@@ -17,7 +17,7 @@ import { root, runMain } from './run.mjs';
 const warmUps = 5;
 /** By then every clock has stopped that runs while there are calls. Milliseconds. */
 const quietMs = 2500;
-/** What a call leaves to be done is done by then: its line of the audit. Milliseconds. */
+/** By then the line of the audit is written, which a call leaves behind. Milliseconds. */
 const afterMs = 100;
 
 const ours = pathToFileURL(join(root, 'packages')).href;

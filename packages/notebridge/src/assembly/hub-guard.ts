@@ -40,9 +40,9 @@ export interface HubGuard {
   whileLive: WhileLive;
   /** Records refused attempts. */
   refusals: Refusals;
-  /** Those that run, and the last ones, for the owner to look at. */
+  /** The calls that run, and the last ones, for the owner to look at. */
   calls: RecentCalls;
-  /** Who else is told of each call may be added. */
+  /** Others that are told of each call may be added. */
   observers: CallObservers;
   /** Calls that wait for the owner. */
   pending: PendingApprovals;
@@ -187,7 +187,7 @@ async function openStore({ stateDir: dir, logger }: Settings, cluster: Cluster |
   return GrantStore.openShared({ store: bareStore, runtime, logger, clusterKey });
 }
 
-/** Of this user, unless the config names another file. */
+/** The audit of this user, unless the config names another file. */
 function openAudit({ config: { audit }, stateDir, redactor, logger }: Settings, cluster: Cluster | undefined): AuditLog | undefined {
   return audit === false
     ? undefined

@@ -13,7 +13,7 @@ interface Source {
 }
 
 interface Names {
-  /** Of the servers, when the names were made. */
+  /** The revision of the servers when the names were made. */
   revision: number | undefined;
   sources: readonly Source[];
   plain: PlainNames;
@@ -22,7 +22,7 @@ interface Names {
   /** Of those that only code can call. */
   ofCode: ReadonlyMap<string, ToolAddress>;
   byAddress: ReadonlyMap<string, string>;
-  /** Of the servers whose tools agents see, the one whose prefix a name has. */
+  /** Finds the server whose prefix a name has, among those whose tools agents see. */
   ownerByPrefix: (name: string) => string | undefined;
 }
 

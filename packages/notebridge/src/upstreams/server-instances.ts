@@ -233,7 +233,7 @@ export class ServerInstances {
   async #end(key: string): Promise<void> {
     const pooled = this.#own.get(key);
     this.#own.delete(key);
-    // What it listed is listed no more; one that runs says so itself.
+    // Its list has gone with it; an instance that runs says so itself.
     if (pooled?.instance.status === 'stopped') this.#options.onState();
     await pooled?.instance.close('the session that it served has ended');
   }
