@@ -1,4 +1,5 @@
 import type { Middleware } from '../core/middleware.js';
+import type { ToolAddress } from '../core/tool-address.js';
 import type { ServerTools } from './server-tools.js';
 
 /**
@@ -14,16 +15,16 @@ export function createToolNaming(tools: ServerTools): Middleware {
       const { name } = context.message;
       // What is no text names no tool of ours, also where it is printed like one.
       if (target === undefined && typeof name !== 'string') return callNext(context);
-      const call = (): ReturnType<typeof callNext> => {
-        const aim = target ?? tools.resolve(name);
+      const call = (aim: ToolAddress | undefined): ReturnType<typeof callNext> => {
         // The notebook's own, or a name that nobody has.
         if (aim === undefined) return callNext(context);
         const today = tools.nameOf(aim);
         const isSame = today === name && target !== undefined;
         return callNext(isSame ? context : context.copy({ message: { ...context.message, name: today }, target: aim }));
       };
-      const learning = target === undefined ? tools.learn(name, context) : tools.learnToolsOf(target.server, context);
-      return learning === undefined ? call() : learning.then(call);
+      const known = target ?? tools.resolve(name);
+      const learning = known === undefined ? tools.learn(name, context) : target && tools.learnToolsOf(target.server, context);
+      return learning === undefined ? call(known) : learning.then(() => call(target ?? tools.resolve(name)));
     },
   };
 }
