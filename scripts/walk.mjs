@@ -23,11 +23,6 @@ const afterMs = 100;
 const ours = pathToFileURL(join(root, 'packages')).href;
 const load = (path) => import(pathToFileURL(join(root, 'packages/notebridge/dist', path)).href);
 
-await runMain(import.meta.url, async (args) => {
-  const walks = await walkAll();
-  process.stdout.write(args.includes('--json') ? `${JSON.stringify(walks)}\n` : `${walks.map(print).join('\n\n')}\n`);
-});
-
 /** Each usual way of a call: how many files, functions and calls it has, and of each file how many functions and calls. */
 async function walkAll() {
   const folder = mkdtempSync(join(tmpdir(), 'nb-walk-'));
@@ -51,7 +46,9 @@ const ways = {
   'agent on stdio → stdio server': ofAgent({}, async (agent) => ({
     call: () => agent.request('tools/call', { name: 'fixture__echo', arguments: { text: 'hello' } }),
   })),
-  "tool proxy → stdio server, with the owner's token": ofCode(async (stateDir) => (await load('identity/owner-token.js')).ensureOwnerToken(stateDir)),
+  "tool proxy → stdio server, with the owner's token": ofCode(async (stateDir) =>
+    (await load('identity/owner-token.js')).ensureOwnerToken(stateDir),
+  ),
   'tool proxy → stdio server, with a grant': ofCode(async (stateDir) => {
     const { GrantStore } = await load('grants/grant-store.js');
     const store = await GrantStore.open({ dir: stateDir });
@@ -101,7 +98,10 @@ function ofCode(tokenOf) {
 async function openHub(home, options) {
   const { createNotebridge } = await load('assembly/create-notebridge.js');
   const config = `${home}.json`;
-  writeFileSync(config, JSON.stringify({ mcpServers: { fixture: { command: process.execPath, args: ['--input-type=module', '-e', echoServer] } } }));
+  writeFileSync(
+    config,
+    JSON.stringify({ mcpServers: { fixture: { command: process.execPath, args: ['--input-type=module', '-e', echoServer] } } }),
+  );
   const env = { HOME: home, PATH: process.env.PATH };
   const hub = await createNotebridge({ config, env, stateDir: join(home, 'state'), followConfig: false, ...options });
   await hub.start();
@@ -205,5 +205,13 @@ function toSource(url) {
 
 function print({ name, files, functions, calls, byFile }) {
   const rows = Object.entries(byFile).map(([file, of]) => `  ${String(of.functions).padStart(3)} ${String(of.calls).padStart(4)}  ${file}`);
-  return [`${name}: ${files} files, ${functions} functions, ${calls} calls`, ...rows.sort((a, b) => a.slice(10).localeCompare(b.slice(10)))].join('\n');
+  return [
+    `${name}: ${files} files, ${functions} functions, ${calls} calls`,
+    ...rows.sort((a, b) => a.slice(10).localeCompare(b.slice(10))),
+  ].join('\n');
 }
+
+await runMain(import.meta.url, async (args) => {
+  const walks = await walkAll();
+  process.stdout.write(args.includes('--json') ? `${JSON.stringify(walks)}\n` : `${walks.map(print).join('\n\n')}\n`);
+});

@@ -31,10 +31,7 @@ function listMember(validate: Validate): Validate {
 }
 
 /** An object without its faulty members; none without one that it needs. Members that are not in the table pass. */
-function objectWith(
-  table: Readonly<Record<string, Validate>>,
-  needed: readonly string[] = [],
-): (value: unknown) => JsonObject | undefined {
+function objectWith(table: Readonly<Record<string, Validate>>, needed: readonly string[] = []): (value: unknown) => JsonObject | undefined {
   return (value) => {
     if (!isJsonObject(value)) return undefined;
     let fixed: JsonObject | undefined;

@@ -8,8 +8,8 @@ import { owner, type Principal } from '../core/principal.js';
 import { Admission } from './admission.js';
 import type { Ticket } from './charge.js';
 import { Delegations, type DelegationTerms } from './delegations.js';
-import { GrantStore } from './grant-store.js';
 import type { GrantTerms } from './grant.js';
+import { GrantStore } from './grant-store.js';
 
 const read: Tool = { name: 'read', inputSchema: {}, annotations: { readOnlyHint: true } };
 const write: Tool = { name: 'write', inputSchema: {} };

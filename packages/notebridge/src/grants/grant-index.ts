@@ -1,6 +1,6 @@
 import type { Runtime } from '../util/runtime.js';
-import type { GrantListener } from './grant-records.js';
 import { type Grant, type LiveGrant, toLive } from './grant.js';
+import type { GrantListener } from './grant-records.js';
 
 /** The grants that this process knows, ready to be asked, and whether their time is over. */
 export class GrantIndex implements GrantListener {

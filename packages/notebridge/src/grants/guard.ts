@@ -145,7 +145,10 @@ function toAimed(context: MiddlewareContext, address: ToolAddress): MiddlewareCo
   return context.target === undefined && isOfServer ? context.copy({ message: context.message, target: address }) : context;
 }
 
-function requestItem({ rule, context, callNext, principal, isFree }: Step<RuleOf<'item'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+function requestItem(
+  { rule, context, callNext, principal, isFree }: Step<RuleOf<'item'>>,
+  options: GuardOptions,
+): Promise<Answered<JsonObject>> {
   if (isFree && !isAuditedForAll(context)) return callNext(context);
   const about = rule.nameIn(context.message);
   const server = about === undefined ? undefined : options.serverOf?.(about.kind, about.name);

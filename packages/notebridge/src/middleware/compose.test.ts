@@ -171,12 +171,15 @@ describe('composeMiddleware: what a hook can do', () => {
     const send = (middleware: Middleware): Promise<JsonObject> =>
       composeMiddleware([{}, middleware, {}])(createContext('tools/call'), async () => ({ calls: ++calls }));
     const names: [Middleware, string][] = [
-      [{ name: 'mine', onCallTool: twice as NonNullable<Middleware['onCallTool']> }, 'mine'],
+      [{ name: 'mine', onMessage: twice }, 'mine'],
       [new Stutter(), 'Stutter'],
       [{ onRequest: twice }, 'twice'],
     ];
     for (const [middleware, name] of names) {
-      await expect(send(middleware)).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining(`"${name}" called callNext`) });
+      await expect(send(middleware)).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringContaining(`"${name}" called callNext`),
+      });
     }
     expect(calls).toBe(names.length);
   });

@@ -32,8 +32,7 @@ type HookName = 'onMessage' | 'onRequest' | 'onNotification' | (typeof hookOfMet
  * array and pays nothing for hooks that nobody has.
  */
 export function composeMiddleware(middlewares: readonly Middleware[]): Chain {
-  const pick = (...names: HookName[]): Layer[] =>
-    middlewares.flatMap((middleware) => names.flatMap((name) => toLayer(middleware, name)));
+  const pick = (...names: HookName[]): Layer[] => middlewares.flatMap((middleware) => names.flatMap((name) => toLayer(middleware, name)));
   const ofNotifications = pick('onMessage', 'onNotification');
   const ofOtherRequests = pick('onMessage', 'onRequest');
   const ofMethod = new Map<string, Layer[]>();
@@ -63,7 +62,10 @@ function walk(layers: readonly Layer[], index: number, context: MiddlewareContex
 
 /** Mostly a slip, and a call that is made twice may do harm. Who means it, as for a second try, hands on a copy. */
 function calledTwice(name: string): BridgeError {
-  return new BridgeError('internal', `The middleware "${name}" called callNext twice with one message. To send it again, hand on a copy().`);
+  return new BridgeError(
+    'internal',
+    `The middleware "${name}" called callNext twice with one message. To send it again, hand on a copy().`,
+  );
 }
 
 function toLayer(middleware: Middleware, name: HookName): Layer[] {
@@ -72,7 +74,7 @@ function toLayer(middleware: Middleware, name: HookName): Layer[] {
 }
 
 /** The name that it gives itself, else that of its class, else that of its function. */
-function nameOf({ name, constructor }: Middleware, hook: AnyHook): string {
-  if (name !== undefined) return name;
-  return typeof constructor === 'function' && constructor !== Object ? constructor.name : hook.name;
+function nameOf(middleware: Middleware, hook: AnyHook): string {
+  const { constructor: made } = middleware;
+  return middleware.name ?? (typeof made === 'function' && made !== Object ? made.name : hook.name);
 }

@@ -5,7 +5,17 @@ import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
 import { ResultAnswer } from './frames.js';
 import type { Channel } from './message-stream.js';
-import { type Classified, classifyMessage, idKey, isRpcId, type RpcId, type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } from './messages.js';
+import {
+  type Classified,
+  classifyMessage,
+  idKey,
+  isRpcId,
+  type RpcId,
+  type RpcNotification,
+  type RpcRequest,
+  toErrorAnswer,
+  toNotification,
+} from './messages.js';
 import { type PeerRequestOptions, WaitingCalls } from './waiting-calls.js';
 
 export type { PeerRequestOptions };

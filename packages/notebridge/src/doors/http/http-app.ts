@@ -7,7 +7,7 @@ import { CallsUnderWay } from './calls-under-way.js';
 import { HttpContext } from './http-context.js';
 import { hubIsEnding, isRefusal, type Refusal, refuse } from './refusal.js';
 import { answerOptions, corsHeaders, createRequestRules } from './request-rules.js';
-import { type HttpRoute, methodsOf, refuseMethod, type RouteMatch, RouteTable } from './route-table.js';
+import { type HttpRoute, methodsOf, type RouteMatch, RouteTable, refuseMethod } from './route-table.js';
 
 export interface HttpAppOptions {
   /** Values of `Host` that are accepted besides the loopback ones; with or without the port. */

@@ -17,7 +17,16 @@ import { type RpcId, type RpcNotification, type RpcRequest, toNotification } fro
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
 import { Repeats } from '../../util/repeats.js';
-import { createLegacyAsker, identityOf, isLevelWanted, parseLogLevel, type QuestionRoute, toInitializeResult, toLegacyToolResult, toLegacyTools } from './legacy-era.js';
+import {
+  createLegacyAsker,
+  identityOf,
+  isLevelWanted,
+  parseLogLevel,
+  type QuestionRoute,
+  toInitializeResult,
+  toLegacyToolResult,
+  toLegacyTools,
+} from './legacy-era.js';
 import { createWatch, Listens } from './listens.js';
 import { answerModern, ModernLogs, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';

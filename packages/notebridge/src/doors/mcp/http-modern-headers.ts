@@ -7,7 +7,7 @@ import type { RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import { quote } from '../../util/quote.js';
 import { headerOf } from './http-call.js';
-import { faultOf, headerMismatch, type HttpFault } from './http-fault.js';
+import { faultOf, type HttpFault, headerMismatch } from './http-fault.js';
 import { parseEnvelope } from './modern-era.js';
 
 /** What `Mcp-Name` must repeat of the params, so that proxies can distinguish calls without reading bodies. */

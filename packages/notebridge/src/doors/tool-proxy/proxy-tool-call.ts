@@ -13,7 +13,7 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import { workWhileLive } from '../../grants/while-live.js';
 import { quote } from '../../util/quote.js';
-import { type CallAnswer, failedAnswer, toAnswer, type ToolCallResponse } from './to-answer.js';
+import { type CallAnswer, failedAnswer, type ToolCallResponse, toAnswer } from './to-answer.js';
 import { findServer, searchAddress, type ToolProxy } from './tool-proxy-context.js';
 
 /** The body of a call. */
