@@ -22,6 +22,11 @@ export function setUnread(holder: Holder, key: string, unread: Unread): void {
   Object.defineProperty(holder, key, accessorOf(key));
 }
 
+/** True if a member may be unread. False for nearly all objects. */
+export function hasUnread(holder: object): boolean {
+  return unreadMembers in holder;
+}
+
 /** What still stands in the place of a member; undefined for any other member. */
 export function unreadOf(holder: Holder, key: string): Unread | undefined {
   // Cheap for the many objects that hold none.
