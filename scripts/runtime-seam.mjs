@@ -9,7 +9,6 @@ const takesRuntime = /^import (?:type )?\{[^}]*\bRuntime\b[^}]*\} from '[^']*\/u
 const furtherFiles = [
   'packages/notebridge/src/doors/tool-proxy/shared-answers.ts',
   'packages/notebridge/src/grants/call-leases.ts',
-  'packages/notebridge/src/grants/deadlines.ts',
   'packages/notebridge/src/grants/grant-index.ts',
   'packages/notebridge/src/grants/grant-store.ts',
   'packages/notebridge/src/grants/shared-grant-entry.ts',

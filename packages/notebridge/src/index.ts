@@ -38,7 +38,8 @@ export { createMcpHttpDoor, type McpHttpDoor, type McpHttpDoorOptions } from './
 export { type StdioDoor, type StdioOptions, serveStdio } from './doors/mcp/stdio.js';
 export { listProxyServers, type ProxyServerList } from './doors/tool-proxy/list-proxy-servers.js';
 export { proxyHealth } from './doors/tool-proxy/proxy-health.js';
-export { proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './doors/tool-proxy/proxy-tool-call.js';
+export { proxyToolCall, type ToolCallOptions, type ToolCallRequest } from './doors/tool-proxy/proxy-tool-call.js';
+export type { ToolCallResponse } from './doors/tool-proxy/to-answer.js';
 export { createToolProxy, type ToolProxyDoorOptions } from './doors/tool-proxy/tool-proxy.js';
 export type { ToolProxy } from './doors/tool-proxy/tool-proxy-context.js';
 export { Admission, type AdmissionOptions } from './grants/admission.js';

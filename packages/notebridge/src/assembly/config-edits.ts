@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
+import type { Logger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
 import type { ConfigEdit, RefusedEdit, WatchedConfig } from '../config/config-edit.js';
 import type { ServerConfig } from '../config/server-config.js';
+import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
 import type { BridgeError } from '../core/errors.js';
 import { programOf } from '../upstreams/program-of.js';
+import type { Settings } from './settings.js';
 
 /** What the edits of the config did, for the owner of the hub. */
 export class ConfigEdits implements WatchedConfig {
@@ -64,3 +67,37 @@ function toFault({ line, key, found, next }: JsonObject): RefusedEdit['faults'][
   const [subject, why, step] = [key, found, next].map((text) => (typeof text === 'string' ? text : ''));
   return { line: typeof line === 'number' ? line : undefined, key: subject ?? '', found: why ?? '', next: step ?? '' };
 }
+
+/** Has edits of the file taken into use. A broken one is reported, and what held before goes on. */
+export function followConfig(
+  file: string,
+  { config, logger, env, stateDir, edits }: Pick<Settings, 'config' | 'env' | 'stateDir'> & { logger: Logger; edits: ConfigEdits },
+  change: (config: Config) => Promise<void>,
+): ConfigWatch {
+  return watchConfig({
+    file,
+    env,
+    stateDir,
+    current: config,
+    logger,
+    onChange: async (next, previous) => {
+      logger.info('The config was changed.', { file: next.file });
+      const late = lateKeys.filter((key) => !isDeepStrictEqual(next[key], previous[key]));
+      if (late.length > 0) logger.warn(`Changes of ${late.map((key) => `"${key}"`).join(', ')} in the config hold after a restart.`);
+      for (const warning of next.warnings) if (!previous.warnings.includes(warning)) logger.warn(warning);
+      edits.noteUsed(next, previous, late);
+      await change(next);
+    },
+    onFault: (error) => {
+      logger.error(`The changed config is not used; what held before goes on. ${error.message}`);
+      edits.noteRefused(error);
+    },
+    onMended: () => {
+      logger.info('The config is good again.');
+      edits.noteMended();
+    },
+  });
+}
+
+/** Parts of the config that are read once. */
+const lateKeys = ['middleware', 'limits', 'audit', 'keepCalls', 'exchange', 'auth', 'journal', 'codeMode', 'telemetry'] as const;

@@ -11,7 +11,7 @@ import { MemoryToolServers } from '../core/memory-tool-server.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
 import { ownUserId } from '../processes/own-user.js';
-import { currentSkillsServer } from '../skills/proxy-caller.js';
+import { currentSkillsServer, skillsCallerRevision } from '../skills/proxy-caller.js';
 import type { SavedSkillShelf } from '../skills/saved-skills.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
 import { emptyFolderIn } from '../state/empty-folder.js';
@@ -61,12 +61,15 @@ export class ConfigServers implements ToolServers {
   /** Which log lines agents have asked for: the hub says it to the servers. */
   readonly logLevels = new LogLevels();
   readonly #options: OpenServersOptions;
-  readonly #own: MemoryToolServers;
+  /** Undefined: there are none. */
+  readonly #own: MemoryToolServers | undefined;
   readonly #upstreams: Upstreams;
   readonly #placed: PlaceableServers & { close(): Promise<void> };
   readonly #skills: SkillsServer;
   readonly #events = new Listeners<ToolServerEvent>();
   takenNames: ReadonlySet<string> | undefined;
+  readonly #isCounted: boolean;
+  #changes = 0;
   #hasSkills: boolean;
 
   constructor(options: OpenServersOptions) {
@@ -92,12 +95,14 @@ export class ConfigServers implements ToolServers {
       openLink: recordedBy(recorder, stateDir === undefined ? openLink : beginningIn(stateDir)),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
-    this.#own = new MemoryToolServers(options.own);
-    this.#own.subscribe((event) => this.#events.emit(event));
+    this.#own = options.own === undefined || options.own.length === 0 ? undefined : new MemoryToolServers(options.own);
+    this.#own?.subscribe((event) => this.#notify(event));
     this.#placed = options.place?.(this.#upstreams) ?? this.#upstreams;
     this.#placed.subscribe((event) => {
-      if (this.#own.get(event.server) === undefined) this.#events.emit(event);
+      if (this.#own?.get(event.server) === undefined) this.#notify(event);
     });
+    // A program's own may change without a word, and so does what a cluster has somewhere.
+    this.#isCounted = options.place === undefined && this.#own === undefined;
     const folders = this.#foldersOf(config);
     this.#knowSkillSecrets(folders);
     const { isCodeMode = false } = options;
@@ -108,12 +113,12 @@ export class ConfigServers implements ToolServers {
 
   all(): readonly ToolServer[] {
     const skills = this.#currentSkills;
-    const upstreams = this.#placed.all().filter(({ name }) => this.#own.get(name) === undefined);
-    return [...this.#own.all(), ...upstreams, ...(skills === undefined ? [] : [skills])];
+    const upstreams = this.#placed.all().filter(({ name }) => this.#own?.get(name) === undefined);
+    return [...(this.#own?.all() ?? []), ...upstreams, ...(skills === undefined ? [] : [skills])];
   }
 
   get(name: string): ToolServer | undefined {
-    const upstream = this.#own.get(name) ?? this.#placed.get(name);
+    const upstream = this.#own?.get(name) ?? this.#placed.get(name);
     if (upstream !== undefined) return upstream;
     const skills = this.#currentSkills;
     return skills?.name === name ? skills : undefined;
@@ -121,6 +126,10 @@ export class ConfigServers implements ToolServers {
 
   subscribe(listener: (event: ToolServerEvent) => void): () => void {
     return this.#events.add(listener);
+  }
+
+  get revision(): number | undefined {
+    return this.#isCounted ? this.#changes + skillsCallerRevision() : undefined;
   }
 
   /** Starts all that are not lazy. Resolves when each runs or was given up. Never rejects. */
@@ -135,7 +144,7 @@ export class ConfigServers implements ToolServers {
     this.#skills.setFolders(folders);
     const hadSkills = this.#hasSkills;
     this.#hasSkills = this.#options.isCodeMode === true || folders.length > 0;
-    if (hadSkills !== this.#hasSkills) this.#events.emit({ server: this.#skills.name, kind: this.#hasSkills ? 'added' : 'removed' });
+    if (hadSkills !== this.#hasSkills) this.#notify({ server: this.#skills.name, kind: this.#hasSkills ? 'added' : 'removed' });
     await this.#upstreams.reconcile(config.servers);
   }
 
@@ -153,6 +162,11 @@ export class ConfigServers implements ToolServers {
   async close(): Promise<void> {
     // What is placed ends first, and is released when its program has ended; all the others end meanwhile.
     await Promise.all([this.#placed.close(), this.#upstreams.close(), this.#skills.close()]);
+  }
+
+  #notify(event: ToolServerEvent): void {
+    if (event.kind !== 'notification') this.#changes++;
+    this.#events.emit(event);
   }
 
   get #currentSkills(): ToolServer | undefined {

@@ -11,13 +11,11 @@ import { Closers } from './closers.js';
 import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
 import type { ClusterView } from './cluster/open-cluster.js';
 import type { OpenCodeMode } from './code-mode/code-mode.js';
-import { withCodeExposure, withCodeMode } from './code-mode-config.js';
-import { ConfigEdits } from './config-edits.js';
+import { ConfigEdits, followConfig } from './config-edits.js';
 import type { ConfigServers } from './config-servers.js';
-import { followConfig } from './follow-config.js';
 import type { HttpDoors } from './http-doors.js';
-import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
-import { createCluster, createServers } from './load-parts.js';
+import { createHubGuard, type HubGuard } from './hub-guard.js';
+import { createCluster, createServers, withCodeExposure, withCodeMode } from './load-parts.js';
 import { findNotebook } from './notebooks/kinds.js';
 import { NotebookPlace, namesOfTools, type OpenedNotebook, type OpenNotebook } from './notebooks/open-notebook.js';
 import { toNotebookOpener } from './notebooks/to-opener.js';
@@ -98,7 +96,7 @@ class Assembly implements Notebridge {
   readonly servers: ToolServers;
   readonly #parts: Parts;
   readonly #place = new NotebookPlace();
-  readonly #guard: LazyGuard;
+  readonly #guard: HubGuard;
   readonly #closers = new Closers();
   readonly #edits = new ConfigEdits();
   #doors: HttpDoors | undefined;
@@ -108,7 +106,7 @@ class Assembly implements Notebridge {
   constructor(parts: Parts) {
     const { settings, servers, codeModeTools, cluster, agent } = parts;
     const { serverInfo, logger, middlewares, recorder, telemetry } = settings;
-    const guard = createLazyGuard(settings, { servers, place: this.#place, codeModeTools, cluster: cluster?.cluster });
+    const guard = createHubGuard(settings, { servers, place: this.#place, codeModeTools, cluster: cluster?.cluster });
     this.#parts = parts;
     this.#guard = guard;
     this.servers = servers ?? noServers;
@@ -116,7 +114,7 @@ class Assembly implements Notebridge {
       serverInfo,
       logger,
       logLevels: servers?.logLevels,
-      mayHear: (principal, event) => guard.mayHear(principal, event),
+      mayHear: (principal, event) => guard.admission.mayHear(principal, event),
       whileLive: guard.whileLive,
     });
     cluster?.routeStates(this.hub);
@@ -215,7 +213,7 @@ class Assembly implements Notebridge {
     const { options, settings, servers } = this.#parts;
     if (options.http === undefined || servers === undefined) return;
     const { openHttpDoors } = await import('./http-doors.js');
-    const guard = await this.#guard.open();
+    const guard = { ...this.#guard, store: await this.#guard.open() };
     const endSession = (sessionId: string): void => {
       void servers.endSession(sessionId);
       this.notebook?.endSession?.(sessionId);
@@ -268,7 +266,7 @@ class Assembly implements Notebridge {
       ...settings,
       pages: options.pages ?? {},
       pagePort: this.#doors?.pagePort,
-      onRefused: this.#guard.onRefused,
+      onRefused: (attempt) => this.#guard.refusals.add(attempt),
       findNotebook,
       openTools: servers && (() => this.#openTools(servers)),
       clusterPages: this.#parts.cluster?.pages,
@@ -294,8 +292,8 @@ class Assembly implements Notebridge {
   async #openTools(servers: ConfigServers) {
     const { CodeTools } = await import('./code-tools/code-tools.js');
     const { maxResultBytes } = this.#parts.settings.config.limits;
-    const openStore = async () => (await this.#guard.open()).store;
-    return new CodeTools({ hub: this.hub, servers, openStore, delegate: this.#guard.delegate, maxResultBytes });
+    const { open: openStore, delegate } = this.#guard;
+    return new CodeTools({ hub: this.hub, servers, openStore, delegate, maxResultBytes });
   }
 
   /** A server whose names have no prefix leaves the notebook and code mode their own. Asked for only then: else a start would pay for it. */

@@ -42,7 +42,7 @@ import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
 import type { Cluster } from './cluster/open-cluster.js';
 import { createSessionRelay } from './cluster/relay-sessions.js';
 import type { ConfigServers } from './config-servers.js';
-import type { GuardWithStore } from './lazy-guard.js';
+import type { GuardWithStore } from './hub-guard.js';
 import { type ListeningPlace, toListeningPlace } from './listening-place.js';
 import type { HttpDoorOptions } from './options.js';
 import type { Settings } from './settings.js';

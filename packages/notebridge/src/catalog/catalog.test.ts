@@ -7,7 +7,7 @@ import { toTextResult } from '../core/mcp.js';
 import { MemoryProvider, type MemoryProviderOptions } from '../core/memory-provider.js';
 import type { Provider } from '../core/provider.js';
 import { parseFrame } from '../rpc/frames.js';
-import { rawTextOf } from '../rpc/raw-result.js';
+import { rawTextOf } from '../rpc/unread-members.js';
 import { Catalog } from './catalog.js';
 
 /** A provider with these tools; each returns the name of its provider. */

@@ -14,7 +14,7 @@ import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';
-import { exposeNames, ownersByPrefix } from './exposed-names.js';
+import { exposeNames } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
 import { describeUse } from './server-instructions.js';
 import { ServerLists } from './server-lists.js';
@@ -70,7 +70,7 @@ export class ServerTools implements Provider, TaskServers {
   }
 
   whyUnknown(name: string): BridgeError | undefined {
-    const server = this.#ownerOfUnknown(name);
+    const server = this.#names.ownerOfUnknown(name);
     // By its prefix it is of this server alone: that others could not be listed is no reason, and may be none of the caller's business.
     return server && (this.#lists.whyToolUnknown(server, name) ?? (server.knownTools === undefined ? undefined : unknownTool(name)));
   }
@@ -86,13 +86,14 @@ export class ServerTools implements Provider, TaskServers {
    * it would be is not known then, so that only a grant for all fits.
    */
   addressOf(name: string): ToolAddress | undefined {
-    const server = this.resolve(name) === undefined ? this.#ownerOfUnknown(name) : undefined;
-    return server === undefined ? this.resolve(name) : { server: server.name, tool: '' };
+    const known = this.resolve(name);
+    const server = known === undefined ? this.#names.ownerOfUnknown(name) : undefined;
+    return server === undefined ? known : { server: server.name, tool: '' };
   }
 
   /** Lists the server that an unknown name may belong to; undefined if there is none, or nothing to learn. Never rejects. */
   learn(name: string, context: CallContext): Promise<void> | undefined {
-    const server = this.resolve(name) === undefined ? this.#ownerOfUnknown(name) : undefined;
+    const server = this.resolve(name) === undefined ? this.#names.ownerOfUnknown(name) : undefined;
     return server === undefined ? undefined : this.learnToolsOf(server.name, context);
   }
 
@@ -199,13 +200,6 @@ export class ServerTools implements Provider, TaskServers {
 
   get #direct(): ToolServer[] {
     return this.#options.servers.all().filter(({ expose }) => expose === 'direct');
-  }
-
-  #ownerOfUnknown(name: string): ToolServer | undefined {
-    const { plain } = this.#names;
-    const owner = ownersByPrefix(this.#direct.map((server) => server.name))(name);
-    const byPrefix = owner === undefined ? undefined : this.#options.servers.get(owner);
-    return byPrefix ?? (plain.server?.knownTools === undefined && plain.mayHave(name) ? plain.server : undefined);
   }
 
   #toProviderEvents(event: ToolServerEvent): ProviderEvent[] {

@@ -6,6 +6,7 @@ import { createContext } from '../../test/support/create-context.js';
 import { MemoryToolServer, MemoryToolServers } from '../core/memory-tool-server.js';
 import { answer } from '../core/middleware.js';
 import type { ToolAddress } from '../core/tool-address.js';
+import type { ToolServer } from '../core/tool-server.js';
 import { Hub } from '../hub.js';
 import { ServerTools } from './server-tools.js';
 import { ToolNames } from './tool-names.js';
@@ -32,6 +33,25 @@ describe('ToolNames', () => {
     servers.add(serverOf('a_b', 'x'));
     expect(names.nameOf({ server: 'a.b', tool: 'x' })).not.toBe('a_b__x');
     expect(names.resolve('a_b__x')).toEqual({ server: 'a_b', tool: 'x' });
+  });
+});
+
+describe('ToolNames over servers that count their changes', () => {
+  it('looks at the servers again with another number, and not before', () => {
+    const list = [serverOf('a.b', 'x')];
+    let looks = 0;
+    const all = (): ToolServer[] => {
+      looks++;
+      return list;
+    };
+    const servers = { all, get: () => undefined, subscribe: () => () => {}, revision: 1 };
+    const names = new ToolNames(servers);
+    const read = (): (string | undefined)[] => [...names.direct.keys()].sort();
+    expect([read(), read(), looks]).toEqual([['a_b__x'], ['a_b__x'], 1]);
+    list.push(serverOf('c', 'y'));
+    expect(read()).toEqual(['a_b__x']);
+    servers.revision++;
+    expect([read(), looks]).toEqual([['a_b__x', 'c__y'], 2]);
   });
 });
 

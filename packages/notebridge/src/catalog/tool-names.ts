@@ -1,8 +1,7 @@
 import type { Tool } from '../core/mcp.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import type { Exposure, NameStyle, ToolServer, ToolServers } from '../core/tool-server.js';
-import { exposeNames } from './exposed-names.js';
-import { PlainNames } from './plain-names.js';
+import { exposeNames, type NamingRules, ownersByPrefix } from './exposed-names.js';
 
 /** What the names were made of. */
 interface Source {
@@ -14,6 +13,8 @@ interface Source {
 }
 
 interface Names {
+  /** The revision of the servers when the names were made. */
+  revision: number | undefined;
   sources: readonly Source[];
   plain: PlainNames;
   /** Of the tools that agents see. */
@@ -21,6 +22,8 @@ interface Names {
   /** Of those that only code can call. */
   ofCode: ReadonlyMap<string, ToolAddress>;
   byAddress: ReadonlyMap<string, string>;
+  /** Finds the server whose prefix a name has, among those whose tools agents see. */
+  ownerByPrefix: (name: string) => string | undefined;
 }
 
 /**
@@ -60,13 +63,23 @@ export class ToolNames {
     return name;
   }
 
+  /** The server that a name which stands for no known tool may be of: by its prefix, or without one while the tools of that are not known. */
+  ownerOfUnknown(name: string): ToolServer | undefined {
+    const { ownerByPrefix, plain } = this.#current;
+    const owner = ownerByPrefix(name);
+    const byPrefix = owner === undefined ? undefined : this.#servers.get(owner);
+    return byPrefix ?? (plain.server?.knownTools === undefined && plain.mayHave(name) ? plain.server : undefined);
+  }
+
   get #current(): Names {
-    const servers = this.#servers.all();
-    const { takenNames } = this.#servers;
-    const { sources, plain } = this.#names ?? {};
-    if (sources === undefined || plain?.takenNames !== takenNames || !isMadeOf(sources, servers))
-      this.#names = makeNames(servers, takenNames);
-    return this.#names as Names;
+    const { revision, takenNames } = this.#servers;
+    const names = this.#names;
+    if (names !== undefined && names.plain.takenNames === takenNames) {
+      const isCurrent = revision === undefined ? isMadeOf(names.sources, this.#servers.all()) : revision === names.revision;
+      if (isCurrent) return names;
+    }
+    this.#names = makeNames(this.#servers);
+    return this.#names;
   }
 }
 
@@ -79,20 +92,24 @@ function isMadeOf(sources: readonly Source[], servers: readonly ToolServer[]): b
   });
 }
 
-function makeNames(servers: readonly ToolServer[], takenNames: ReadonlySet<string> | undefined): Names {
-  const sources = servers.map((server) => ({
+function makeNames(servers: ToolServers): Names {
+  const { revision, takenNames } = servers;
+  const all = servers.all();
+  const sources = all.map((server) => ({
     server,
     expose: server.expose,
     names: server.names,
     isDisabled: server.status === 'disabled',
     tools: server.knownTools,
   }));
-  const plain = new PlainNames(servers, takenNames);
-  const direct = exposeNames(addressesOf(sources.filter(({ expose }) => expose === 'direct')), plain.rules);
+  const plain = new PlainNames(all, takenNames);
+  const shown = sources.filter(({ expose }) => expose === 'direct');
+  const direct = exposeNames(addressesOf(shown), plain.rules);
   const isOfCode = ({ expose, isDisabled }: Source): boolean => expose === 'code' && !isDisabled;
   const ofCode = exposeNames(addressesOf(sources.filter(isOfCode)), { isTaken: (name) => direct.has(name) });
   const byAddress = new Map([...direct, ...ofCode].map(([name, address]) => [keyOf(address), name]));
-  return { sources, plain, direct, ofCode, byAddress };
+  const ownerByPrefix = ownersByPrefix(shown.map(({ server }) => server.name));
+  return { revision, sources, plain, direct, ofCode, byAddress, ownerByPrefix };
 }
 
 function addressesOf(sources: readonly Source[]): ToolAddress[] {
@@ -101,4 +118,42 @@ function addressesOf(sources: readonly Source[]): ToolAddress[] {
 
 function keyOf({ server, tool }: ToolAddress): string {
   return `${server}\0${tool}`;
+}
+
+/**
+ * Which names of the one server with `names: "plain"` stand without its prefix. A name is refused that, and has the prefix, where
+ * it would be that of a tool of the notebook, or could be that of another server's: whatever the tools of that are, so that the same
+ * name means the same in whatever order servers start. Names are then never ambiguous, also to the guard.
+ */
+class PlainNames {
+  /** The server whose names have no prefix. Of several, which the config forbids: the first. */
+  readonly server: ToolServer | undefined;
+  readonly takenNames: ReadonlySet<string> | undefined;
+  readonly #otherOf: (name: string) => string | undefined;
+
+  constructor(servers: readonly ToolServer[], takenNames: ReadonlySet<string> | undefined) {
+    this.server = servers.find(({ names, expose, status }) => names === 'plain' && expose === 'direct' && status !== 'disabled');
+    this.takenNames = takenNames;
+    this.#otherOf = ownersByPrefix(servers.filter((server) => server !== this.server).map(({ name }) => name));
+  }
+
+  get rules(): Pick<NamingRules, 'isPlain'> {
+    const { server } = this;
+    return server === undefined
+      ? {}
+      : { isPlain: (address) => address.server === server.name && this.whyRefused(address.tool) === undefined };
+  }
+
+  /** True for a name that a tool of the server has or could have: it is not known to be another's. */
+  mayHave(name: string): boolean {
+    return this.server !== undefined && this.whyRefused(name) === undefined;
+  }
+
+  /** Completes `the tool "x" …`; undefined for a name that may stand alone. */
+  whyRefused(name: string): string | undefined {
+    if (name === '') return 'has no name';
+    if (this.takenNames?.has(name)) return 'is called like one of the notebook';
+    const other = this.#otherOf(name);
+    return other === undefined ? undefined : `is called like one of "${other}"`;
+  }
 }

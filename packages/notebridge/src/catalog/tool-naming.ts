@@ -1,12 +1,11 @@
-import type { ToolCall } from '../core/mcp.js';
-import type { Middleware, MiddlewareContext } from '../core/middleware.js';
+import type { Middleware } from '../core/middleware.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import type { ServerTools } from './server-tools.js';
 
 /**
  * Has every layer further in see one name for one tool, whichever door a call came through and however old the name was that an agent
- * used: the one that `tools/list` shows now. Beside it stands what the call is aimed at, `target`. It belongs right behind the guard:
- * a server whose tools were never listed is asked for them first, which may start it.
+ * used: the one that `tools/list` shows now. Beside it stands what the call is aimed at, `target`, which a guard has found out mostly. It
+ * belongs right behind that: a server whose tools were never listed is asked for them first, which may start it.
  */
 export function createToolNaming(tools: ServerTools): Middleware {
   return {
@@ -16,17 +15,16 @@ export function createToolNaming(tools: ServerTools): Middleware {
       const { name } = context.message;
       // What is no text names no tool of ours, also where it is printed like one.
       if (target === undefined && typeof name !== 'string') return callNext(context);
-      const call = (): ReturnType<typeof callNext> => callNext(toNamed(context, target ?? tools.resolve(name), tools));
-      const learning = target === undefined ? tools.learn(name, context) : tools.learnToolsOf(target.server, context);
-      return learning === undefined ? call() : learning.then(call);
+      const call = (aim: ToolAddress | undefined): ReturnType<typeof callNext> => {
+        // The notebook's own, or a name that nobody has.
+        if (aim === undefined) return callNext(context);
+        const today = tools.nameOf(aim);
+        const isSame = today === name && target !== undefined;
+        return callNext(isSame ? context : context.copy({ message: { ...context.message, name: today }, target: aim }));
+      };
+      const known = target ?? tools.resolve(name);
+      const learning = known === undefined ? tools.learn(name, context) : target && tools.learnToolsOf(target.server, context);
+      return learning === undefined ? call(known) : learning.then(() => call(target ?? tools.resolve(name)));
     },
   };
-}
-
-function toNamed(context: MiddlewareContext<ToolCall>, target: ToolAddress | undefined, tools: ServerTools): MiddlewareContext<ToolCall> {
-  // The notebook's own, or a name that nobody has.
-  if (target === undefined) return context;
-  const name = tools.nameOf(target);
-  if (name === context.message.name && context.target !== undefined) return context;
-  return context.copy({ message: { ...context.message, name }, target });
 }

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { oddItems, oddTools, shownOf, validTools } from '../../test/support/odd-entries.js';
 import { type ListMethod, listMethods } from '../core/list-methods.js';
-import { toLegacyTools } from '../doors/mcp/legacy-tools.js';
+import { toLegacyTools } from '../doors/mcp/legacy-era.js';
 import { toValidList } from './valid-entries.js';
 
 const schemas = {

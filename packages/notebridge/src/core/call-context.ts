@@ -4,7 +4,6 @@ import type { Principal } from './principal.js';
 import type { Era } from './protocol-versions.js';
 import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
-import type { TraceHeaders } from './trace-headers.js';
 
 /** Who calls, and through which door. */
 export interface Caller {
@@ -58,4 +57,15 @@ export interface CallContext {
   forwardProgress(params: JsonObject): void;
   /** Sends a log line to the caller (`notifications/message`), if it wants that level. */
   log(level: string, data: unknown, logger?: string): void;
+}
+
+/** The trace of a caller, as W3C Trace Context has it in the headers of an HTTP request. Not checked yet. */
+export interface TraceHeaders {
+  readonly traceparent: unknown;
+  readonly tracestate: unknown;
+}
+
+/** Undefined: the request names no trace. */
+export function toTraceHeaders({ traceparent, tracestate }: Readonly<Partial<Record<string, unknown>>>): TraceHeaders | undefined {
+  return traceparent === undefined ? undefined : { traceparent, tracestate };
 }

@@ -25,7 +25,10 @@ export function answer<Result extends JsonObject>(result: Result): Answered<Resu
   return result as Answered<Result>;
 }
 
-/** Hands on to the next middleware, or to the provider after the last. Rejects with what they reject with. */
+/**
+ * Hands on to the next middleware, or to the provider after the last, once: for the same context again it rejects with `internal`, which
+ * names the middleware; a `copy` is another one. Rejects with what they reject with.
+ */
 export type CallNext<Params, Result> = (context: MiddlewareContext<Params>) => Promise<Answered<Result>>;
 
 export type Hook<Params, Result> = (context: MiddlewareContext<Params>, callNext: CallNext<Params, Result>) => Promise<Answered<Result>>;
@@ -69,7 +72,7 @@ export interface MiddlewareHost {
  * method. Of several middlewares the first added is outermost.
  */
 export interface Middleware {
-  /** For logs and errors; by default the class name. */
+  /** For errors. Default: the name of the class, or of the function. */
   readonly name?: string;
   /** Called once, when the middleware is added. Returns what is to be done when the host closes. */
   onAdded?(host: MiddlewareHost): (() => void) | undefined;

@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Caller, ParentCall } from './call-context.js';
+import type { Caller, ParentCall, TraceHeaders } from './call-context.js';
 import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';
 import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
-import type { TraceHeaders } from './trace-headers.js';
 
 export interface RequestContextOptions {
   method: string;
@@ -49,9 +48,9 @@ export class RequestContext implements MiddlewareContext {
   readonly target: ToolAddress | undefined;
   readonly trace: TraceHeaders | undefined;
   readonly timestamp: number;
-  readonly #notify: (method: string, params?: JsonObject) => void;
+  /** For copies, and what they share. */
+  readonly #options: RequestContextOptions;
   readonly #asker: Asker | undefined;
-  readonly #requestId: string | number | undefined;
   #state: MessageState | undefined;
 
   constructor(options: RequestContextOptions) {
@@ -66,10 +65,8 @@ export class RequestContext implements MiddlewareContext {
     this.target = options.target;
     this.trace = options.trace;
     this.timestamp = options.timestamp ?? Date.now();
-    this.#notify = options.notify;
-    const { parent } = options;
-    this.#asker = parent === undefined ? options.asker : parent.asker;
-    this.#requestId = parent === undefined ? options.requestId : parent.callId;
+    this.#options = options;
+    this.#asker = options.parent === undefined ? options.asker : options.parent.asker;
   }
 
   get clientCapabilities(): JsonObject | undefined {
@@ -79,7 +76,7 @@ export class RequestContext implements MiddlewareContext {
   /** Made when it is needed: most calls ask nothing. */
   get ask(): Ask | undefined {
     const ask = this.#asker?.ask;
-    const during = this.#requestId;
+    const during = this.parent === undefined ? this.#options.requestId : this.parent.callId;
     if (ask === undefined || during === undefined) return undefined;
     return (question, options) => ask(during, question, options);
   }
@@ -117,45 +114,26 @@ export class RequestContext implements MiddlewareContext {
   forwardProgress(params: JsonObject): void {
     const progressToken = this.#progressToken;
     if (progressToken === undefined || this.cancellation.reason !== undefined) return;
-    this.#notify('notifications/progress', { ...params, progressToken });
+    this.#options.notify('notifications/progress', { ...params, progressToken });
   }
 
   log(level: string, data: unknown, logger?: string): void {
-    this.#notify('notifications/message', { level, data, ...(logger === undefined ? {} : { logger }) });
+    this.#options.notify('notifications/message', { level, data, ...(logger === undefined ? {} : { logger }) });
   }
 
   sendToolListChanged(): void {
-    this.#notify('notifications/tools/list_changed');
+    this.#options.notify('notifications/tools/list_changed');
   }
 
-  copy({
-    message,
-    target,
-    declares,
-    toProgress,
-  }: {
-    message: JsonObject;
-    target?: ToolAddress | undefined;
-    declares?: JsonObject | undefined;
-    toProgress?: ((params: JsonObject) => JsonObject) | undefined;
-  }): RequestContext {
-    const { method, type, callId, caller, parent, isTyped, cancellation, timestamp, trace } = this;
-    const aim = target ?? (message.name === this.message.name ? this.target : undefined);
+  copy({ message, target, declares, toProgress }: Parameters<MiddlewareContext['copy']>[0]): RequestContext {
+    const { notify } = this.#options;
     const copied = new RequestContext({
-      method,
-      type,
+      ...this.#options,
       message,
-      callId,
-      caller,
-      parent,
-      isTyped,
-      cancellation,
-      target: aim,
-      trace,
-      timestamp,
-      notify: toProgress === undefined ? this.#notify : changingProgress(this.#notify, toProgress),
+      target: target ?? (message.name === this.message.name ? this.target : undefined),
+      timestamp: this.timestamp,
+      notify: toProgress === undefined ? notify : changingProgress(notify, toProgress),
       asker: declares === undefined ? this.#asker : { ...this.#asker, clientCapabilities: { ...this.clientCapabilities, ...declares } },
-      requestId: this.#requestId,
     });
     this.#state ??= { keys: [], values: [] };
     copied.#state = this.#state;

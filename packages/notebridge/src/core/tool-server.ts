@@ -107,6 +107,8 @@ export interface ToolServers {
   get(name: string): ToolServer | undefined;
   /** Tools of the notebook: a server with plain names leaves it these. Another set when they are others. Default: none. */
   readonly takenNames?: ReadonlySet<string> | undefined;
+  /** Another number once there may be other servers, or more or less is known of one. Left out: nobody counts, so each is looked at each time. */
+  readonly revision?: number | undefined;
   /** Listens from now on. Returns the unsubscribe function. */
   subscribe(listener: (event: ToolServerEvent) => void): () => void;
 }

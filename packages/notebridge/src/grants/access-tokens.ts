@@ -8,8 +8,9 @@ import type { DoorAuth, DoorScope } from '../config/door-auth.js';
 import { BridgeError } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Throttle } from '../util/throttle.js';
+import { unverified } from './ended-grants.js';
 import { createGrant } from './grant.js';
-import { type GrantStore, unverified } from './grant-store.js';
+import type { GrantStore } from './grant-store.js';
 import { IdentityGrants, type IdentityTerms } from './identity-grants.js';
 import { IssuerKeys } from './issuer-keys.js';
 

@@ -57,9 +57,11 @@ export class AuditLog {
   constructor(options: AuditLogOptions) {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
-    this.#attempt(() => {
-      this.#open();
-    });
+    try {
+      this.#file = this.#open();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** Records a call. Never throws. */
@@ -95,14 +97,16 @@ export class AuditLog {
     this.#writtenAt = performance.now();
     const lines = this.#waiting.length;
     const batch = this.#takeBatch();
-    const isWritten = this.#attempt(() => {
-      const file = this.#open();
+    try {
+      this.#file ??= this.#open();
       const gap = this.#lost === 0 ? '' : `${JSON.stringify({ time: new Date().toISOString(), lost_lines_at_most: this.#lost })}\n`;
-      file.append(gap + batch);
-      this.#reportRecovery();
-    });
-    if (!isWritten) this.#lost += lines;
-    this.#handOn(batch);
+      this.#file.append(gap + batch);
+      if (this.#isFailing) this.#recover();
+    } catch (error) {
+      this.#lost += lines;
+      this.#fail(error);
+    }
+    if (this.#options.onLine !== undefined) this.#handOn(batch, this.#options.onLine);
   }
 
   /** Writes what waits and closes the file. Closing twice is harmless. */
@@ -114,9 +118,7 @@ export class AuditLog {
     this.#file?.close();
   }
 
-  #handOn(batch: string): void {
-    const { onLine } = this.#options;
-    if (onLine === undefined) return;
+  #handOn(batch: string, onLine: (line: string) => void): void {
     for (const line of batch.split('\n')) {
       try {
         if (line !== '') onLine(line);
@@ -144,31 +146,19 @@ export class AuditLog {
   }
 
   #open(): RotatingFile {
-    if (this.#file === undefined) {
-      const { path, maxBytes, keep } = this.#options;
-      ensurePrivateDir(dirname(path), { uid: ownUserId() });
-      this.#file = new RotatingFile({ path, ...(maxBytes === undefined ? {} : { maxBytes }), ...(keep === undefined ? {} : { keep }) });
-    }
-    return this.#file;
+    const { path, maxBytes, keep } = this.#options;
+    ensurePrivateDir(dirname(path), { uid: ownUserId() });
+    return new RotatingFile({ path, ...(maxBytes === undefined ? {} : { maxBytes }), ...(keep === undefined ? {} : { keep }) });
   }
 
-  #attempt(write: () => void): boolean {
-    try {
-      write();
-      return true;
-    } catch (error) {
-      if (!this.#isFailing) {
-        this.#logger.error(`The audit "${this.#options.path}" cannot be written: ${reasonOf(error)}. Calls go on. ${remedyOf(error)}`);
-      }
-      this.#isFailing = true;
-      return false;
-    }
+  #fail(error: unknown): void {
+    if (!this.#isFailing)
+      this.#logger.error(`The audit "${this.#options.path}" cannot be written: ${reasonOf(error)}. Calls go on. ${remedyOf(error)}`);
+    this.#isFailing = true;
   }
 
-  #reportRecovery(): void {
-    if (this.#isFailing && this.#lost > 0) {
-      this.#logger.warn(`The audit "${this.#options.path}" is written again; up to ${this.#lost} lines are missing.`);
-    }
+  #recover(): void {
+    if (this.#lost > 0) this.#logger.warn(`The audit "${this.#options.path}" is written again; up to ${this.#lost} lines are missing.`);
     this.#isFailing = false;
     this.#lost = 0;
   }

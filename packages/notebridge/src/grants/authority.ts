@@ -1,8 +1,9 @@
 import { BridgeError } from '../core/errors.js';
 import { owner, type Principal } from '../core/principal.js';
 import { hashSecret, isSecret } from '../identity/secret.js';
+import { type EndOfGrant, unverified } from './ended-grants.js';
 import type { GrantDoor, LiveGrant } from './grant.js';
-import { type EndOfGrant, type GrantStore, unverified } from './grant-store.js';
+import type { GrantStore } from './grant-store.js';
 
 export interface AuthorityOptions {
   store: GrantStore;

@@ -4,8 +4,9 @@ import type { ToolAddress } from '../core/tool-address.js';
 import { TokenBucket } from '../util/token-bucket.js';
 import type { AllowList } from './allow-list.js';
 import { type Delegation, type Delegations, isDelegated } from './delegations.js';
+import { ended } from './ended-grants.js';
 import type { LiveGrant } from './grant.js';
-import { ended, type GrantStore } from './grant-store.js';
+import type { GrantStore } from './grant-store.js';
 
 /** What admission asks of the grants that are kept. */
 export type GrantSource = Pick<GrantStore, 'get' | 'takeCall' | 'putBackCall'>;

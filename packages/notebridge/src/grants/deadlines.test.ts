@@ -1,7 +1,7 @@
 // @module-tag P-173
 
 import { describe, expect, it } from 'vitest';
-import { Deadlines } from './deadlines.js';
+import { Deadlines } from './grant-index.js';
 
 describe('Deadlines', () => {
   const start = 1_800_000_000_000;

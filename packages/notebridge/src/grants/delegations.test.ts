@@ -7,8 +7,7 @@ import type { Tool } from '../core/mcp.js';
 import { owner, type Principal } from '../core/principal.js';
 import { Admission } from './admission.js';
 import type { Ticket } from './charge.js';
-import type { DelegationTerms } from './delegated-rights.js';
-import { Delegations } from './delegations.js';
+import { Delegations, type DelegationTerms } from './delegations.js';
 import type { GrantTerms } from './grant.js';
 import { GrantStore } from './grant-store.js';
 

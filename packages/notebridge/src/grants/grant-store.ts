@@ -3,10 +3,10 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
 import { createSecret, hashSecret, isSecret } from '../identity/secret.js';
 import { ownUserId } from '../processes/own-user.js';
-import { quote } from '../util/quote.js';
 import { type Runtime, systemRuntime } from '../util/runtime.js';
 import type { GrantChange } from './audit-line.js';
 import { CallLeases } from './call-leases.js';
+import { type EndOfGrant, ended } from './ended-grants.js';
 import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, viewOf } from './grant.js';
 import { GrantIndex } from './grant-index.js';
 import type { GrantListener, GrantRecords } from './grant-records.js';
@@ -25,9 +25,6 @@ export interface GrantStoreOptions {
 
 /** A grant that was just issued. The token is returned once and stored nowhere. */
 export type IssuedGrant = GrantView & { token: string };
-
-/** Why a token opens nothing. `unverified`: nobody can tell now whether it does. */
-export type EndOfGrant = 'unknown' | 'expired' | 'revoked' | 'unverified';
 
 /** Tokens whose digest is kept at hand, in memory only. */
 const maxHashes = 1000;
@@ -273,22 +270,4 @@ export class GrantStore {
   #assertOpen(): void {
     if (this.#isClosed) throw new BridgeError('closed', 'The store of grants is closed.');
   }
-}
-
-/** The error of a grant that opens nothing any more, or of which nobody can tell. */
-export function ended(id: string, reason: EndOfGrant): BridgeError {
-  if (reason === 'unverified') return unverified(id);
-  const what = reason === 'unknown' ? 'does not exist' : reason === 'expired' ? 'has expired' : 'was revoked';
-  return new BridgeError('bad_grant', `The grant ${quote(id)} ${what}. Issue a new one with \`notebridge grant\`.`, {
-    data: { reason, grant_id: id },
-  });
-}
-
-/** The error where nobody can tell whether a grant still holds. */
-export function unverified(id?: string): BridgeError {
-  const which = id === undefined ? 'this token' : `the grant ${quote(id)}`;
-  const message = `This hub has no contact with the store of its cluster, so it cannot tell whether ${which} still opens anything. Nothing was called. Try again soon, or at another hub.`;
-  return new BridgeError('cluster_unavailable', message, {
-    data: { reason: 'unverified', retry_after_s: 5, ...(id === undefined ? {} : { grant_id: id }) },
-  });
 }

@@ -6,7 +6,7 @@ import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
-import type { ToolAddress } from '../core/tool-address.js';
+import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
 import type { Admission } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
@@ -56,6 +56,9 @@ type Step<Rule = MethodRule> = {
   rule: Rule;
   context: MiddlewareContext;
   callNext: CallNext<JsonObject, JsonObject>;
+  principal: Principal;
+  /** True for principals that may do everything. */
+  isFree: boolean;
 };
 type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind }>;
 
@@ -70,10 +73,13 @@ export function createGuard(options: GuardOptions): Guard {
     name: 'guard',
     onMessage: (context, callNext) => {
       try {
+        const rule = ruleOf(context);
+        const { principal = owner } = context.caller;
+        const isFree = principal.kind !== 'grant';
+        const step = { context, callNext, principal, isFree };
         const { whileLive } = options;
-        if (whileLive === undefined || context.type !== 'request' || isUnbound(context)) return judge(context, callNext, options);
-        const { cancellation } = context;
-        return workWhileLive(whileLive, { principal: principalOf(context), cancellation }, () => judge(context, callNext, options));
+        if (whileLive === undefined || context.type !== 'request' || isFree) return judge(step, rule, options);
+        return workWhileLive(whileLive, { principal, cancellation: context.cancellation }, () => judge(step, rule, options));
       } catch (error) {
         return refuse(context, error, options);
       }
@@ -82,47 +88,43 @@ export function createGuard(options: GuardOptions): Guard {
 }
 
 /** Not async: every call goes through here. Throws what the admission refuses before anything was begun. */
-function judge(
-  context: MiddlewareContext,
-  callNext: CallNext<JsonObject, JsonObject>,
-  options: GuardOptions,
-): Promise<Answered<JsonObject>> {
-  const rule = ruleOf(context);
-  if (rule === undefined) {
-    if (principalOf(context).kind !== 'owner') throw unknownMethod(context);
-    return callNext(context);
-  }
-  switch (rule.kind) {
+function judge(step: Omit<Step, 'rule'>, rule: MethodRule | undefined, options: GuardOptions): Promise<Answered<JsonObject>> {
+  const { context, callNext, principal } = step;
+  switch (rule?.kind) {
     case 'call':
-      return callTool({ rule, context, callNext }, options);
+      return callTool({ ...step, rule }, options);
     case 'item':
-      return requestItem({ rule, context, callNext }, options);
+      return requestItem({ ...step, rule }, options);
     case 'tools':
-      return listTools({ rule, context, callNext }, options);
+      return listTools({ ...step, rule }, options);
     case 'list':
-      return listItems({ rule, context, callNext }, options);
+      return listItems({ ...step, rule }, options);
     case 'everything':
-      options.admission.assertWhole(principalOf(context), undefined);
+      options.admission.assertWhole(principal, undefined);
       return callNext(context);
     case 'free':
-      options.admission.assertLive(principalOf(context));
+      options.admission.assertLive(principal);
+      return callNext(context);
+    case undefined:
+      if (principal.kind !== 'owner') throw unknownMethod(context);
       return callNext(context);
   }
 }
 
-function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+function callTool({ context, callNext, principal, isFree }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
   const { name, arguments: args } = context.message;
-  const isFree = isUnbound(context);
-  const approvals = options.approvals?.isOn === true ? options.approvals : undefined;
+  const { approvals: all } = options;
+  const approvals = all?.isOn === true ? all : undefined;
   const isPassed = isFree && approvals === undefined;
   // No grant says what such a name would allow. The owner's goes on as it is: what a page answers to it is the page's affair.
   if (!isFree && context.target === undefined && typeof name !== 'string')
     throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
   const call = (): Promise<Answered<JsonObject>> => {
     const address = context.target ?? addressOf(name, options);
-    const admit = isFree ? undefined : () => admitTool(context, address, options);
-    const approve = approvals && (() => approvals.ask(context, address, () => options.findTool(address, context)));
-    const admitAgain = isFree ? undefined : () => assertTool(context, address, options);
+    const aimed = toAimed(context, address);
+    const admit = isFree ? undefined : () => admitTool(principal, aimed, address, options);
+    const approve = approvals && (() => approvals.ask(aimed, address, () => options.findTool(address, aimed)));
+    const admitAgain = isFree ? undefined : () => assertTool(principal, aimed, address, options);
     // Lists may have changed while it was admitted, and with them what the name stands for.
     const callAdmitted: typeof callNext = (admitted) => {
       const now = context.target ?? addressOf(name, options);
@@ -130,54 +132,60 @@ function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOpt
       if (isSame) return callNext(admitted);
       throw new BridgeError('denied', `Denied: ${quote(name)} stands for another tool since it was called. Call it again.`);
     };
-    return run({ context, callNext: isPassed ? callNext : callAdmitted, address, admit, approve, admitAgain, args }, options);
+    const passOn = isPassed ? callNext : callAdmitted;
+    return run({ context: aimed, callNext: passOn, address, admit, approve, admitAgain, args }, options);
   };
   const learning = isPassed || context.target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
   return learning === undefined ? call() : learning.then(call);
 }
 
-function requestItem({ rule, context, callNext }: Step<RuleOf<'item'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
-  const isFree = isUnbound(context);
+/** The call with what its name stands for, so that nobody further in looks that up again. The notebook's own tools and code mode's go by their name. */
+function toAimed(context: MiddlewareContext, address: ToolAddress): MiddlewareContext {
+  const isOfServer = address.tool !== '' && address.server !== notebookServer && address.server !== codeModeServer;
+  return context.target === undefined && isOfServer ? context.copy({ message: context.message, target: address }) : context;
+}
+
+function requestItem(
+  { rule, context, callNext, principal, isFree }: Step<RuleOf<'item'>>,
+  options: GuardOptions,
+): Promise<Answered<JsonObject>> {
   if (isFree && !isAuditedForAll(context)) return callNext(context);
   const about = rule.nameIn(context.message);
   const server = about === undefined ? undefined : options.serverOf?.(about.kind, about.name);
   const address = server === undefined ? undefined : { server, tool: '' };
-  const admit = isFree ? undefined : () => options.admission.admitWhole(principalOf(context), server);
+  const admit = isFree ? undefined : () => options.admission.admitWhole(principal, server);
   const answered = run({ context, callNext, address, admit, args: context.message }, options);
   return isFree ? answered : answered.then(toPrivateResult);
 }
 
-function listTools({ context, callNext }: Step<RuleOf<'tools'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
-  const maySee = (principal: Principal, tool: unknown): boolean =>
-    isJsonObject(tool) && options.admission.mayList(principal, addressOf(tool.name, options), tool as Tool);
-  return showAllowed({ context, callNext, items: 'tools', maySee }, options);
+function listTools(step: Step<RuleOf<'tools'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+  const { admission } = options;
+  return showAllowed(step, 'tools', admission, (tool) => {
+    return isJsonObject(tool) && admission.mayList(step.principal, addressOf(tool.name, options), tool as Tool);
+  });
 }
 
-function listItems({ rule, context, callNext }: Step<RuleOf<'list'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
-  const { about, items, key } = rule;
-  const maySee = (principal: Principal, item: unknown): boolean => {
+function listItems(step: Step<RuleOf<'list'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+  const { about, items, key } = step.rule;
+  const { admission } = options;
+  return showAllowed(step, items, admission, (item) => {
     const name = isJsonObject(item) ? item[key] : undefined;
-    return options.admission.mayListWhole(principal, typeof name === 'string' ? options.serverOf?.(about, name) : undefined);
-  };
-  return showAllowed({ context, callNext, items, maySee }, options);
-}
-
-interface Listing {
-  context: MiddlewareContext;
-  callNext: CallNext<JsonObject, JsonObject>;
-  items: string;
-  maySee: (principal: Principal, item: unknown) => boolean;
+    return admission.mayListWhole(step.principal, typeof name === 'string' ? options.serverOf?.(about, name) : undefined);
+  });
 }
 
 /** Has the list made, and leaves out of it what a grant may not use. */
-function showAllowed({ context, callNext, items, maySee }: Listing, { admission }: GuardOptions): Promise<Answered<JsonObject>> {
-  if (isUnbound(context)) return callNext(context);
-  const principal = principalOf(context);
+function showAllowed(
+  { context, callNext, principal, isFree }: Omit<Step, 'rule'>,
+  items: string,
+  admission: Admission,
+  maySee: (item: unknown) => boolean,
+): Promise<Answered<JsonObject>> {
+  if (isFree) return callNext(context);
   admission.assertLive(principal);
   return callNext(context).then((result) => {
     const listed = result[items];
-    if (!Array.isArray(listed)) return result;
-    return toPrivateResult({ ...result, [items]: listed.filter((item) => maySee(principal, item)) });
+    return Array.isArray(listed) ? toPrivateResult({ ...result, [items]: listed.filter(maySee) }) : result;
   });
 }
 
@@ -219,25 +227,24 @@ function addressOf(name: unknown, { resolve }: GuardOptions): ToolAddress {
   return resolve(tool) ?? { server: notebookServer, tool };
 }
 
-function principalOf({ caller }: CallContext): Principal {
-  return caller.principal ?? owner;
-}
-
-/** True for principals that may do everything. */
-function isUnbound(context: CallContext): boolean {
-  return principalOf(context).kind !== 'grant';
-}
-
-function admitTool(context: CallContext, address: ToolAddress, { admission, findTool }: GuardOptions): Ticket | Promise<Ticket> {
-  const principal = principalOf(context);
+function admitTool(
+  principal: Principal,
+  context: CallContext,
+  address: ToolAddress,
+  { admission, findTool }: GuardOptions,
+): Ticket | Promise<Ticket> {
   // Reading its list may start the server; callers that may not call it must not cause that.
   if (!admission.needsTool(principal, address)) return admission.admit(principal, address, undefined);
   const found = Promise.resolve(findTool(address, context));
   return found.then((tool) => admission.admit(principal, address, tool));
 }
 
-function assertTool(context: CallContext, address: ToolAddress, { admission, findTool }: GuardOptions): void | Promise<void> {
-  const principal = principalOf(context);
+function assertTool(
+  principal: Principal,
+  context: CallContext,
+  address: ToolAddress,
+  { admission, findTool }: GuardOptions,
+): void | Promise<void> {
   if (!admission.needsTool(principal, address)) return admission.assertTool(principal, address, undefined);
   return Promise.resolve(findTool(address, context)).then((tool) => admission.assertTool(principal, address, tool));
 }

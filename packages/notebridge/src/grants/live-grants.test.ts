@@ -10,7 +10,7 @@ import { Admission } from './admission.js';
 import { Delegations } from './delegations.js';
 import { GrantStore } from './grant-store.js';
 import { createGuard } from './guard.js';
-import { LiveGrants } from './live-grants.js';
+import { LiveGrants } from './while-live.js';
 
 let dir: string;
 let now: number;

@@ -147,14 +147,41 @@ describe('composeMiddleware: what a hook can do', () => {
     });
   });
 
-  it('call the next again', async () => {
+  it('call the next again with a copy', async () => {
     let tries = 0;
-    const chain = composeMiddleware([{ onRequest: (context, callNext) => callNext(context).catch(() => callNext(context)) }]);
-    const result = await chain(createContext('ping'), async () => {
+    const again: Middleware = {
+      onRequest: (context, callNext) => callNext(context).catch(() => callNext(context.copy({ message: context.message }))),
+    };
+    const result = await composeMiddleware([again])(createContext('ping'), async () => {
       if (++tries === 1) throw new Error('once');
       return { tries };
     });
     expect(result).toEqual({ tries: 2 });
+  });
+
+  it('not hand on one message twice: the error names whose slip it is', async () => {
+    let calls = 0;
+    const twice: Hook<JsonObject, JsonObject> = async (context, callNext) => {
+      await callNext(context);
+      return callNext(context);
+    };
+    class Stutter implements Middleware {
+      onMessage = twice;
+    }
+    const send = (middleware: Middleware): Promise<JsonObject> =>
+      composeMiddleware([{}, middleware, {}])(createContext('tools/call'), async () => ({ calls: ++calls }));
+    const names: [Middleware, string][] = [
+      [{ name: 'mine', onMessage: twice }, 'mine'],
+      [new Stutter(), 'Stutter'],
+      [{ onRequest: twice }, 'twice'],
+    ];
+    for (const [middleware, name] of names) {
+      await expect(send(middleware)).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringContaining(`"${name}" called callNext`),
+      });
+    }
+    expect(calls).toBe(names.length);
   });
 
   it('notify the caller of progress and of changed tools', async () => {

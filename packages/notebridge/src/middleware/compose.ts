@@ -1,7 +1,15 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '../core/errors.js';
 import type { Hook, Middleware, MiddlewareContext } from '../core/middleware.js';
 
 type AnyHook = Hook<JsonObject, JsonObject>;
+
+/** A hook, and whose it is. */
+interface Layer {
+  name: string;
+  hook: AnyHook;
+}
+
 export type Terminal = (context: MiddlewareContext) => Promise<JsonObject>;
 export type Chain = (context: MiddlewareContext, terminal: Terminal) => Promise<JsonObject>;
 
@@ -24,30 +32,49 @@ type HookName = 'onMessage' | 'onRequest' | 'onNotification' | (typeof hookOfMet
  * array and pays nothing for hooks that nobody has.
  */
 export function composeMiddleware(middlewares: readonly Middleware[]): Chain {
-  const pick = (...names: HookName[]): AnyHook[] =>
-    middlewares.flatMap((middleware) => names.flatMap((name) => bindHook(middleware, name)));
+  const pick = (...names: HookName[]): Layer[] => middlewares.flatMap((middleware) => names.flatMap((name) => toLayer(middleware, name)));
   const ofNotifications = pick('onMessage', 'onNotification');
   const ofOtherRequests = pick('onMessage', 'onRequest');
-  const ofMethod = new Map<string, AnyHook[]>();
+  const ofMethod = new Map<string, Layer[]>();
   for (const [method, name] of Object.entries(hookOfMethod)) ofMethod.set(method, pick('onMessage', 'onRequest', name));
   return (context, terminal) => {
-    const hooks = context.type === 'notification' ? ofNotifications : (ofMethod.get(context.method) ?? ofOtherRequests);
-    return walk(hooks, 0, context, terminal);
+    const layers = context.type === 'notification' ? ofNotifications : (ofMethod.get(context.method) ?? ofOtherRequests);
+    return walk(layers, 0, context, terminal);
   };
 }
 
 /** Middlewares may be plain JavaScript: a hook that throws or returns at once fails or answers like one that is async. */
-function walk(hooks: readonly AnyHook[], index: number, context: MiddlewareContext, terminal: Terminal): Promise<JsonObject> {
-  const hook = hooks[index];
+function walk(layers: readonly Layer[], index: number, context: MiddlewareContext, terminal: Terminal): Promise<JsonObject> {
+  const layer = layers[index];
   try {
-    if (hook === undefined) return terminal(context);
-    return Promise.resolve(hook(context, (next) => walk(hooks, index + 1, next, terminal) as ReturnType<AnyHook>));
+    if (layer === undefined) return terminal(context);
+    let handedOn: MiddlewareContext | undefined;
+    const callNext = (next: MiddlewareContext): Promise<JsonObject> => {
+      if (next === handedOn) return Promise.reject(calledTwice(layer.name));
+      handedOn = next;
+      return walk(layers, index + 1, next, terminal);
+    };
+    return Promise.resolve(layer.hook(context, callNext as Parameters<AnyHook>[1]));
   } catch (error) {
     return Promise.reject(error);
   }
 }
 
-function bindHook(middleware: Middleware, name: HookName): AnyHook[] {
+/** Mostly a slip, and a call that is made twice may do harm. Who means it, as for a second try, hands on a copy. */
+function calledTwice(name: string): BridgeError {
+  return new BridgeError(
+    'internal',
+    `The middleware "${name}" called callNext twice with one message. To send it again, hand on a copy().`,
+  );
+}
+
+function toLayer(middleware: Middleware, name: HookName): Layer[] {
   const hook = middleware[name] as AnyHook | undefined;
-  return hook === undefined ? [] : [hook.bind(middleware)];
+  return hook === undefined ? [] : [{ name: nameOf(middleware, hook), hook: hook.bind(middleware) }];
+}
+
+/** The name that it gives itself, else that of its class, else that of its function. */
+function nameOf(middleware: Middleware, hook: AnyHook): string {
+  const { constructor: made } = middleware;
+  return middleware.name ?? (typeof made === 'function' && made !== Object ? made.name : hook.name);
 }

@@ -46,7 +46,6 @@ export class ColabProxyMiddleware implements Middleware {
     context.setState(stateKeys.connected, this.#proxyClient.isConnected());
     context.setState(stateKeys.token, this.#proxyClient.wss.token);
     context.setState(stateKeys.port, this.#proxyClient.wss.port);
-    context.setState(stateKeys.opener, this.#opener);
     return callNext(context).then((result) => {
       if (this.#proxyClient.isConnected() !== this.lastMessageConnected) this.#announceChange(() => context.sendToolListChanged());
       return result;
@@ -59,6 +58,7 @@ export class ColabProxyMiddleware implements Middleware {
   }
 
   async #open(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
+    context.setState(stateKeys.opener, this.#opener);
     const result = await callNext(context);
     if (result.isError === true) return result;
     if (!this.#proxyClient.isConnected()) return answer(await this.#waitForPage(context));

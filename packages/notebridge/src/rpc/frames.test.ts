@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../core/wire.js';
 import { parseFrame, printFrame, ResultAnswer } from './frames.js';
-import { rawTextOf } from './raw-result.js';
+import { rawTextOf } from './unread-members.js';
 
 const inner = [
   '{}',

@@ -5,7 +5,7 @@ import { type Printed, parseMessage, printMessage } from '../core/wire.js';
 import { printWithTokens } from './long-strings.js';
 import { parseWithLongStrings } from './long-strings-parser.js';
 import type { RpcId } from './messages.js';
-import { keepRawText, rawTextOf } from './raw-result.js';
+import { keepRawText, rawTextOf } from './unread-members.js';
 
 /** A response with a result, as we send it. */
 export class ResultAnswer implements JsonObject {

@@ -1,9 +1,21 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
+import { CallTable } from './call-table.js';
+import { ResultAnswer } from './frames.js';
 import type { Channel } from './message-stream.js';
-import { type Classified, classifyMessage, type RpcId, type RpcNotification, toErrorAnswer, toNotification } from './messages.js';
-import { type Respond, ServedCalls, type ServedCallsOptions } from './served-calls.js';
+import {
+  type Classified,
+  classifyMessage,
+  idKey,
+  isRpcId,
+  type RpcId,
+  type RpcNotification,
+  type RpcRequest,
+  toErrorAnswer,
+  toNotification,
+} from './messages.js';
 import { type PeerRequestOptions, WaitingCalls } from './waiting-calls.js';
 
 export type { PeerRequestOptions };
@@ -35,13 +47,14 @@ export class Peer {
   readonly #respond: Respond = (answer) => {
     if (answer !== undefined) this.#sendAnswer(answer);
   };
+  /** Throws what the channel throws for a message that it cannot take. */
+  readonly #send = (message: JsonObject | JsonObject[]): void => {
+    if (this.#closeError === undefined) this.#options.channel.outgoing.send(message);
+  };
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    const sender = {
-      send: (message: JsonObject) => this.#send(message),
-      notify: (method: string, params: JsonObject) => this.notify(method, params),
-    };
+    const sender = { send: this.#send, notify: (method: string, params: JsonObject) => this.notify(method, params) };
     this.#waiting = new WaitingCalls(sender, options.lastId);
     this.#served = new ServedCalls(options);
     options.channel.incoming.consume({
@@ -80,11 +93,6 @@ export class Peer {
   close(error: Error = new BridgeError('closed', 'The connection was closed.')): void {
     this.#end(error);
     this.#options.channel.outgoing.close();
-  }
-
-  /** Throws what the channel throws for a message that it cannot take. */
-  #send(message: JsonObject | JsonObject[]): void {
-    if (this.#closeError === undefined) this.#options.channel.outgoing.send(message);
   }
 
   /** Sends what nobody waits for, so nobody is there to catch what the channel throws. */
@@ -167,5 +175,72 @@ export class Peer {
     this.#waiting.rejectAll(error);
     this.#served.cancelAll('the connection was closed');
     this.#options.onClose?.(error);
+  }
+}
+
+export interface ServedCallsOptions {
+  /** Answers a request of the other side. `call` reports when the other side cancels it or goes away. */
+  onRequest: (request: RpcRequest, call: Cancellation) => Promise<JsonObject>;
+  /** Requests of the other side that may run at once; further ones are answered `limit_reached`. Default 1024. */
+  maxInFlight?: number;
+}
+
+/** Receives the answer to a request of the other side; not called for one that the caller cancelled. */
+export type Respond = (answer?: JsonObject) => void;
+
+/** Calls of the other side that run here. */
+export class ServedCalls {
+  readonly #options: ServedCallsOptions;
+  readonly #calls = new CallTable<Cancellation>();
+
+  constructor(options: ServedCallsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Runs a request, and responds once: in a later turn, or at once if it is refused. */
+  serve(request: RpcRequest, respond: Respond): void {
+    const { id, method } = request;
+    const key = idKey(id);
+    const refusal = this.#refuse(id, key);
+    if (refusal !== undefined) return respond(toErrorAnswer(id, refusal));
+    const call = new Cancellation();
+    this.#calls.add(key, call);
+    const finish = (answer: JsonObject): void => {
+      this.#calls.take(key);
+      // A request that the caller cancelled is not answered (MCP, cancellation): it has forgotten it.
+      respond(call.reason === undefined || call.callerWaits ? answer : undefined);
+    };
+    const fail = (error: unknown): void => finish(toErrorAnswer(id, error));
+    try {
+      this.#options.onRequest(request, call).then((result) => {
+        // Printed, an answer without a result would leave its key out, and the caller waiting.
+        if (isJsonObject(result)) finish(new ResultAnswer(id, result));
+        else fail(new BridgeError('internal', `"${method}" was answered with ${quote(result)}, not with an object.`));
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** Cancels what `notifications/cancelled` names. That of a call which has been answered is late, not wrong. */
+  cancel({ requestId, reason }: JsonObject): void {
+    if (isRpcId(requestId)) this.#calls.get(idKey(requestId))?.cancel(typeof reason === 'string' ? reason : 'the caller cancelled it');
+  }
+
+  /** The other side has gone away. */
+  cancelAll(reason: string): void {
+    for (const call of this.#calls.takeAll()) call.cancel(reason, { callerIsGone: true });
+  }
+
+  /** Why a request can't be served. A second one under the id of a running one could be neither counted nor cancelled. */
+  #refuse(id: RpcId, key: string | number): BridgeError | undefined {
+    if (this.#calls.get(key) !== undefined) return new BridgeError('bad_message', `A request with id ${quote(id)} is running already.`);
+    const { maxInFlight = 1024 } = this.#options;
+    if (this.#calls.size < maxInFlight) return undefined;
+    return new BridgeError('limit_reached', `${maxInFlight} calls are in flight on this connection; wait for one to end.`);
   }
 }

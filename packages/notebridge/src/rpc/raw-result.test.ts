@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { keepRawText, rawTextOf } from './raw-result.js';
+import { keepRawText, rawTextOf } from './unread-members.js';
 
 const text = '{ "content": [{"type":"text","text":"a"}], "isError": false, "_meta": {"b":[1]}, "n": 1 }';
 

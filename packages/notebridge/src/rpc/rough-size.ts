@@ -1,5 +1,5 @@
 import { longStringOf } from './long-strings.js';
-import { rawTextOf } from './raw-result.js';
+import { hasUnread, rawTextOf } from './unread-members.js';
 
 /** About how large a value is as JSON; `isComplete` false: it is at least that large, and the rest was not looked at. */
 export interface RoughSize {
@@ -31,11 +31,12 @@ function add(value: unknown, walk: { bytes: number; nodes: number }): void {
     for (let index = 0; index < value.length && walk.nodes <= maxNodes; index++) add(value[index], walk);
   } else {
     walk.bytes += 2;
+    const mayHold = hasUnread(value);
     for (const key in value) {
       if (walk.nodes > maxNodes) return;
       walk.bytes += key.length + 4;
       // One that nobody has read stays unread.
-      const long = longStringOf(value, key);
+      const long = mayHold ? longStringOf(value, key) : undefined;
       if (long === undefined) add((value as Record<string, unknown>)[key], walk);
       else {
         walk.nodes++;

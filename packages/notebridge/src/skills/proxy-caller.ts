@@ -14,12 +14,14 @@ import { skillsServerName } from './skill-tools.js';
 export type SkillsProxyCaller = (toolName: string, args: JsonObject) => unknown;
 
 let registered: { caller: SkillsProxyCaller; server: ToolServer } | undefined;
+let timesSet = 0;
 
 /**
  * Has calls of the server `skills` go to this function from now on, in every tool proxy of this process and whatever the config says;
  * null ends that.
  */
 export function setSkillsProxyCaller(caller: SkillsProxyCaller | null): void {
+  timesSet++;
   registered = caller === null ? undefined : { caller, server: skillsServerFrom(caller) };
 }
 
@@ -33,6 +35,11 @@ export function currentSkillsServer(own: ToolServer | undefined): ToolServer | u
   return registered?.server ?? own;
 }
 
+/** Another number once another function, or none, was set. */
+export function skillsCallerRevision(): number {
+  return timesSet;
+}
+
 /** The servers, with that of the caller in the place of `skills` while one is set. */
 export function withSkillsCaller(servers: ToolServers): ToolServers {
   return {
@@ -42,6 +49,9 @@ export function withSkillsCaller(servers: ToolServers): ToolServers {
     },
     get: (name) => (name === skillsServerName ? registered?.server : undefined) ?? servers.get(name),
     subscribe: (listener) => servers.subscribe(listener),
+    get revision() {
+      return servers.revision === undefined ? undefined : servers.revision + timesSet;
+    },
   };
 }
 

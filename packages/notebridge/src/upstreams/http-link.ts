@@ -9,15 +9,12 @@ import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { createExactFetch, fromTransport } from './exact-fetch.js';
-import { watchFirstStream } from './first-stream.js';
 import { type Link, type LinkOptions, noteStream, toFaultAnswer } from './link.js';
 import type { ServerTokens } from './oauth/server-tokens.js';
-import { toLoginNeed } from './oauth/to-login-need.js';
 import { createResumingFetch } from './resuming-fetch.js';
 import { createServerFetch, type ServerFetch } from './server-fetch.js';
-import { StartFault } from './start-fault.js';
-import { unavailable, wentAway } from './unavailable.js';
-import { explainHttpFault, isConnectionBroken, type UpstreamHttpFault } from './upstream-http-fault.js';
+import { StartFault, unavailable, wentAway } from './unavailable.js';
+import { explainHttpFault, httpStatusOf, isConnectionBroken, type UpstreamHttpFault } from './upstream-http-fault.js';
 
 interface SendOptions {
   requestSignal?: AbortSignal;
@@ -279,4 +276,29 @@ class HttpLink implements Link {
     if (isGone) this.channel.incoming.close(wentAway(this.#name, 'its event stream broke'));
     else this.#options.logger.debug(`The transport to "${this.#name}" reports a fault.`, { server: this.#name, error: messageOf(error) });
   }
+}
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** A `fetch`, and what resolves when the first event stream that it was asked for is there, or refused. */
+function watchFirstStream(send: Fetch): { fetch: Fetch; answered: Promise<void> } {
+  let resolve = (): void => {};
+  const answered = new Promise<void>((resolveIt) => {
+    resolve = resolveIt;
+  });
+  const fetch: Fetch = (url, init) => (init?.method === 'GET' ? send(url, init).finally(resolve) : send(url, init));
+  return { fetch, answered };
+}
+
+/** What a person is to do about the fault of a request; undefined: a login would not help. */
+function toLoginNeed(error: unknown, tokens: ServerTokens): BridgeError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  // Of the SDK, by its name: loading its class would cost each start.
+  if (error.name === 'InsufficientScopeError') {
+    const { requiredScope: scope } = error as Error & { requiredScope?: string };
+    return tokens.require({ why: 'the login does not allow this (HTTP 403, insufficient_scope)', scope, cause: error });
+  }
+  if (error.name === 'UnauthorizedError' || httpStatusOf(error).status === 401)
+    return tokens.require({ why: 'the server refuses the login (HTTP 401)', cause: error });
+  return undefined;
 }

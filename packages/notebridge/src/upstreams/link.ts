@@ -7,7 +7,7 @@ import type { Environment } from '../processes/environment.js';
 import type { Channel } from '../rpc/message-stream.js';
 import type { RpcId } from '../rpc/messages.js';
 import type { Logins } from './oauth/logins.js';
-import { StartFault } from './start-fault.js';
+import { StartFault } from './unavailable.js';
 
 /** One connection with a server, and what must be closed with it. */
 export interface Link {

@@ -127,11 +127,12 @@ export class ServerCalls {
     const { context } = call;
     this.#contexts.add(context);
     const options: PeerRequestOptions = { cancellation: context.cancellation, timeoutMs: this.limits.timeoutMs };
+    const isLegacy = session.handshake.era === 'legacy';
     if (context.wantsProgress) {
       options.onProgress = (progress) => context.forwardProgress(progress);
-      if (session.handshake.era === 'legacy' && call.params.task !== undefined) options.outlives = ({ task }) => isJsonObject(task);
+      if (isLegacy && call.params.task !== undefined) options.outlives = ({ task }) => isJsonObject(task);
     }
-    const asked = session.handshake.era === 'legacy' && mayAskIn.has(call.method) ? this.#asked : undefined;
+    const asked = isLegacy && mayAskIn.has(call.method) ? this.#asked : undefined;
     if (asked === undefined) return this.#exchange(session, call, { options, mayRepeat });
     if (!asked.mayAsk(context)) {
       const stopCounting = asked.countUnattended();
@@ -159,36 +160,33 @@ export class ServerCalls {
     return asked.run({ ...call, send });
   }
 
+  /** Not followed, which is usual, it costs no more than the request. */
   #exchange(
     session: UpstreamSession,
     call: ServerCall,
     { options, mayRepeat }: { options: PeerRequestOptions; mayRepeat: boolean },
   ): Promise<JsonObject> {
-    return this.#request(session, call, options).then(
+    const { method, context } = call;
+    const { era, protocolVersion } = session.handshake;
+    const isModern = era === 'modern';
+    const params = isModern ? this.#toModernParams(session, call) : call.params;
+    const followed = this.#follow?.({ callId: context.callId, method, params, protocolVersion });
+    const sent = session.request(method, followed?.params ?? params, options, isModern ? this.#declaredOf(call) : undefined);
+    return (followed === undefined ? sent : followed.until(sent)).then(
       (result) => {
-        this.#end(call.context);
-        return isInputRequired(result) && session.handshake.era === 'modern' ? this.#takeInputRequired(call, result) : result;
+        this.#end(context);
+        return isModern && isInputRequired(result) ? this.#takeInputRequired(call, result) : result;
       },
       (error: unknown) => {
-        if (this.#asked !== undefined && isGivenUp(error)) this.#endLater(session, call.context, codeOf(error) === 'cancelled');
-        else this.#end(call.context);
+        if (this.#asked !== undefined && isGivenUp(error)) this.#endLater(session, context, codeOf(error) === 'cancelled');
+        else this.#end(context);
         if (error instanceof RemoteError && isUrlsRequired(error)) {
-          this.urls.noteError(error.raw, call.context.caller.sessionId);
-          return takeUrlsRequired(error, { context: call.context, server: this.#name });
+          this.urls.noteError(error.raw, context.caller.sessionId);
+          return takeUrlsRequired(error, { context, server: this.#name });
         }
         return this.#fail(call, fromFaultAnswer(error), mayRepeat);
       },
     );
-  }
-
-  /** Not followed, which is usual, it costs no more than the request. */
-  #request(session: UpstreamSession, call: ServerCall, options: PeerRequestOptions): Promise<JsonObject> {
-    const { method, context } = call;
-    const params = this.#toParams(session, call);
-    const { protocolVersion } = session.handshake;
-    const followed = this.#follow?.({ callId: context.callId, method, params, protocolVersion });
-    const answer = session.request(method, followed?.params ?? params, options, this.#declaredOf(call));
-    return followed === undefined ? answer : followed.until(answer);
   }
 
   /** A call that nobody waits for any more keeps its place until the server is done with it: it might ask, and the next caller be meant. */
@@ -275,9 +273,8 @@ export class ServerCalls {
   }
 
   /** A caller of the legacy era has said once for all which log lines it wants; a server of the modern era is told it in each call. */
-  #toParams(session: UpstreamSession, { params, context: { caller } }: ServerCall): JsonObject {
-    if (session.handshake.era === 'legacy' || caller.era === 'modern' || !session.can('logging') || !agentDoors.has(caller.door))
-      return params;
+  #toModernParams(session: UpstreamSession, { params, context: { caller } }: ServerCall): JsonObject {
+    if (caller.era === 'modern' || !session.can('logging') || !agentDoors.has(caller.door)) return params;
     const meta = isJsonObject(params._meta) ? params._meta : {};
     const level = this.#levels.of(caller.sessionId) ?? usualLevel;
     return { ...params, _meta: { ...meta, [envelopeKeys.logLevel]: level } };

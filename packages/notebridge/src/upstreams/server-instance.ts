@@ -14,15 +14,13 @@ import type { FileWatch } from '../state/private-file.js';
 import { Throttle } from '../util/throttle.js';
 import { EraChoice, type Opening } from './era-choice.js';
 import type { EraVerdicts } from './era-verdicts.js';
-import { explainStart } from './explain-start.js';
 import { performHandshake } from './handshake.js';
 import { LastLines } from './last-lines.js';
 import { fromFaultAnswer, type Link, type LinkOptions, type OpenLink, startFaultOf } from './link.js';
 import type { Logins } from './oauth/logins.js';
 import { RestartPolicy } from './restart-policy.js';
 import { StartClock } from './start-clock.js';
-import type { StartFault } from './start-fault.js';
-import { unavailable } from './unavailable.js';
+import { explainStart, type StartFault, unavailable } from './unavailable.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { UpstreamSession } from './upstream-session.js';
 

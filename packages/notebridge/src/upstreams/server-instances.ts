@@ -66,6 +66,8 @@ export class ServerInstances {
   readonly #own = new Map<string, PooledInstance>();
   readonly #shared: PooledInstance;
   readonly #stopFollowing: () => void;
+  /** Undefined over HTTP: there the stream says of which call a question is, so that a person's cell has its questions too. */
+  readonly #soleAgent: SoleAgent | undefined;
   /** The level that a session was asked for last. */
   readonly #levels = new WeakMap<UpstreamSession, string>();
   #config: ServerConfig;
@@ -74,6 +76,7 @@ export class ServerInstances {
   constructor(options: InstancesOptions) {
     this.#options = options;
     this.#config = options.config;
+    this.#soleAgent = options.config.transport === 'http' ? undefined : options.soleAgent;
     this.#shared = this.#createPooled();
     this.#stopFollowing = options.logLevels.changed.add(() => {
       this.#sendLevel(this.#shared, options.logLevels.lowest);
@@ -134,11 +137,6 @@ export class ServerInstances {
     const pooled = this.#createPooled(context);
     this.#own.set(key, pooled);
     return pooled;
-  }
-
-  /** Over HTTP the stream says of which call a question is, so that a person's cell has its questions too. */
-  get #soleAgent(): SoleAgent | undefined {
-    return this.#config.transport === 'http' ? undefined : this.#options.soleAgent;
   }
 
   /** Over HTTP a session costs no process: each agent of the legacy era has one there, as without a bridge. */
@@ -235,6 +233,8 @@ export class ServerInstances {
   async #end(key: string): Promise<void> {
     const pooled = this.#own.get(key);
     this.#own.delete(key);
+    // Its list has gone with it; an instance that runs says so itself.
+    if (pooled?.instance.status === 'stopped') this.#options.onState();
     await pooled?.instance.close('the session that it served has ended');
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createToolFilter } from './tool-filter.js';
+import { createToolFilter } from './upstream-tools.js';
 
 const names = ['read_file', 'read_dir', 'write_file', 'a.b', 'axb'];
 

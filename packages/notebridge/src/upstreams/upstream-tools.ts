@@ -2,18 +2,17 @@ import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { toLeftOut } from '../catalog/valid-entries.js';
-import type { ServerConfig } from '../config/server-config.js';
+import type { ServerConfig, UpstreamSettings } from '../config/server-config.js';
 import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { declaredHeaders } from '../core/param-headers.js';
 import type { LeftOutEntry } from '../core/tool-server.js';
+import { matchAny } from '../util/name-patterns.js';
 import { quote } from '../util/quote.js';
 import { Throttle } from '../util/throttle.js';
-import { type FetchedList, fetchList } from './fetch-list.js';
-import type { LeftOutLog } from './left-out.js';
-import { createToolFilter, type ToolFilter } from './tool-filter.js';
+import { type FetchedList, fetchList, type LeftOutLog } from './fetch-list.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamSession } from './upstream-session.js';
 
@@ -200,4 +199,14 @@ export class UpstreamTools {
 
 function isSameList(one: ToolsByName, other: ToolsByName): boolean {
   return one.size === other.size && JSON.stringify([...one.values()]) === JSON.stringify([...other.values()]);
+}
+
+/** Says of the name of a tool whether the config lets it be seen and called. */
+export type ToolFilter = (tool: string) => boolean;
+
+/** `allow` and `deny` of a config: names in which `*` stands for any text and `?` for one character. What is denied is denied. */
+export function createToolFilter({ allow, deny }: UpstreamSettings['tools']): ToolFilter {
+  const isAllowed = allow === undefined ? () => true : matchAny(allow);
+  const isDenied = matchAny(deny);
+  return (tool) => isAllowed(tool) && !isDenied(tool);
 }

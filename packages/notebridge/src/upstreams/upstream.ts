@@ -14,8 +14,7 @@ import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
 import { hasTasksExtension } from '../core/task-servers.js';
 import type { Exposure, LeftOutEntry, NameStyle, Placement, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
-import { assertList, fetchList } from './fetch-list.js';
-import { LeftOutLog } from './left-out.js';
+import { assertList, fetchList, LeftOutLog } from './fetch-list.js';
 import { listenForTask, listenForUpdates } from './listen-for-changes.js';
 import { programOf } from './program-of.js';
 import { type InstancesOptions, type PooledInstance, ServerInstances } from './server-instances.js';
@@ -88,7 +87,7 @@ export class Upstream implements ToolServer {
 
   /** What the instance of this caller lists: a program of its own may have other tools than one for another agent. */
   #toolsOf(context: CallContext | undefined): UpstreamTools {
-    return this.#toolsOfInstance(this.#config.instances === 'per-agent' ? this.#instances.of(context) : this.#instances.shared);
+    return this.#config.instances === 'per-agent' ? this.#toolsOfInstance(this.#instances.of(context)) : this.#tools;
   }
 
   #toolsOfInstance(pooled: PooledInstance): UpstreamTools {
@@ -124,9 +123,10 @@ export class Upstream implements ToolServer {
 
   /** Of all instances. */
   get knownTools(): readonly Tool[] | undefined {
-    const lists = [this.#tools.known, ...[...this.#instances.own].map(({ tools }) => tools?.known)].filter((list) => list !== undefined);
-    const [only] = lists;
-    if (lists.length < 2) return only;
+    const own = [...this.#instances.own];
+    if (own.length === 0) return this.#tools.known;
+    const lists = [this.#tools.known, ...own.map(({ tools }) => tools?.known)].filter((list) => list !== undefined);
+    if (lists.length < 2) return lists[0];
     if (!isDeepStrictEqual(lists, this.#known.lists))
       this.#known = { lists, tools: [...new Map(lists.flat().map((tool) => [tool.name, tool])).values()] };
     return this.#known.tools;
@@ -243,9 +243,8 @@ export class Upstream implements ToolServer {
   #callTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
     const tool = this.#toolsOf(context).find(params.name);
     if (tool === undefined) return this.#callUnlistedTool(params, context);
-    const { annotations } = tool;
-    const isRepeatable = annotations !== undefined && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
-    return this.#sendCall(params, context, isRepeatable);
+    const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
+    return this.#sendCall(params, context, readOnlyHint === true || idempotentHint === true);
   }
 
   async #callUnlistedTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -254,16 +253,16 @@ export class Upstream implements ToolServer {
   }
 
   #sendCall(params: JsonObject, context: CallContext, isRepeatable: boolean): Promise<JsonObject> {
-    const send = (): Promise<JsonObject> =>
-      this.#instances.of(context).calls.request({ method: 'tools/call', params, context, isRepeatable });
-    if (this.#config.transport === 'stdio') return send();
+    const call = { method: 'tools/call', params, context, isRepeatable };
+    const sent = this.#instances.of(context).calls.request(call);
+    if (this.#config.transport === 'stdio') return sent;
     const known = this.#paramHeadersOf(params.name);
-    return send().catch(async (error: unknown) => {
+    return sent.catch(async (error: unknown) => {
       // A server that misses a header has not run the call; its tool may declare others than we knew.
       if (!(error instanceof RemoteError) || error.raw.code !== headerMismatchCode) throw error;
       await this.#tools.readAgain(context);
       if (isDeepStrictEqual(this.#paramHeadersOf(params.name), known)) throw error;
-      return send();
+      return this.#instances.of(context).calls.request(call);
     });
   }
 

@@ -15,7 +15,7 @@ import { Logins } from './oauth/logins.js';
 import { openLink } from './open-link.js';
 import { secretsOfServer } from './server-secrets.js';
 import type { SoleAgent } from './sole-agent.js';
-import { Upstream } from './upstream.js';
+import { Upstream, type UpstreamOptions } from './upstream.js';
 import { defaultUpstreamLimits, type UpstreamLimits } from './upstream-limits.js';
 
 export interface UpstreamsOptions {
@@ -54,10 +54,9 @@ export class Upstreams implements ToolServers {
   readonly #options: UpstreamsOptions;
   readonly #logger: Logger;
   readonly #redactor: Pick<Redactor, 'add' | 'replace' | 'redact'>;
-  readonly #limits: UpstreamLimits;
   readonly #eras: EraVerdicts;
-  readonly #logLevels: LogLevels;
-  readonly #logins: Logins;
+  /** The same for each server. */
+  readonly #ofAll: Omit<UpstreamOptions, 'after' | 'onEvent'>;
   readonly #events = new Listeners<ToolServerEvent>();
   readonly #configs = new Map<string, ServerConfig>();
   readonly #servers = new Map<string, Upstream>();
@@ -69,10 +68,20 @@ export class Upstreams implements ToolServers {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
     this.#redactor = options.redactor ?? new Redactor();
-    this.#logLevels = options.logLevels ?? new LogLevels();
-    this.#logins = options.logins ?? new Logins({ redactor: this.#redactor, clientName: 'Notebridge' });
     this.#eras = new EraVerdicts({ path: options.erasFile, logger: this.#logger });
-    this.#limits = { ...defaultUpstreamLimits, ...options.limits };
+    this.#ofAll = {
+      openLink: options.openLink ?? openLink,
+      clientInfo: options.clientInfo ?? { name: 'notebridge', version: '0' },
+      limits: { ...defaultUpstreamLimits, ...options.limits },
+      eras: this.#eras,
+      logLevels: options.logLevels ?? new LogLevels(),
+      logins: options.logins ?? new Logins({ redactor: this.#redactor, clientName: 'Notebridge' }),
+      env: options.env ?? {},
+      follow: options.follow,
+      soleAgent: options.soleAgent,
+      logger: this.#logger,
+      redact: (text) => this.#redactor.redact(text),
+    };
     for (const config of options.servers) this.#add(config);
   }
 
@@ -165,17 +174,7 @@ export class Upstreams implements ToolServers {
     this.#setConfig(config, former);
     void after?.then(() => this.#knowSecrets(config.name));
     const upstream: Upstream = new Upstream(config, {
-      openLink: this.#options.openLink ?? openLink,
-      clientInfo: this.#options.clientInfo ?? { name: 'notebridge', version: '0' },
-      limits: this.#limits,
-      eras: this.#eras,
-      logLevels: this.#logLevels,
-      logins: this.#logins,
-      env: this.#options.env ?? {},
-      follow: this.#options.follow,
-      soleAgent: this.#options.soleAgent,
-      logger: this.#logger,
-      redact: (text) => this.#redactor.redact(text),
+      ...this.#ofAll,
       after,
       onEvent: (event) => {
         // One that was replaced has nothing more to say.

@@ -4,7 +4,7 @@
 
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { parseAccept } from '../../src/doors/mcp/http-accept.js';
+import { parseAccept } from '../../src/doors/mcp/http-call.js';
 import { initialize, openMcpHttp } from '../support/mcp-http.js';
 import { exchange, type RawRequest, rawRequest, requestBytes } from '../support/raw-http.js';
 

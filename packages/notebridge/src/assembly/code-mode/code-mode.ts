@@ -10,12 +10,13 @@ import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
 import type { Tool } from '../../core/mcp.js';
+import type { Principal } from '../../core/principal.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { Hub } from '../../hub.js';
 import type { SavedSkills } from '../../skills/saved-skills.js';
 import { savingTools, skillsServerName } from '../../skills/skill-tools.js';
 import type { ConfigServers } from '../config-servers.js';
-import type { LazyGuard } from '../lazy-guard.js';
+import type { HubGuard } from '../hub-guard.js';
 import { loadNotebook } from '../load-notebook.js';
 import type { Settings } from '../settings.js';
 import { openTypeChecker } from './open-type-checker.js';
@@ -26,7 +27,7 @@ export interface CodeModeOptions {
   settings: Settings;
   hub: Hub;
   servers: ConfigServers;
-  guard: LazyGuard;
+  guard: HubGuard;
   tools: readonly Tool[];
   hasNotebook: boolean;
   /** Callers come over HTTP, too: the owner is not alone. */
@@ -46,7 +47,9 @@ export interface OpenCodeMode {
 export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
   const { settings, hub, servers, guard, tools, hasNotebook, isShared, sandbox, kernelStarts } = options;
   const { logger, config } = settings;
-  const { mayList, listerOf, delegate, whileLive } = guard;
+  const { delegate, whileLive } = guard;
+  const { listerOf } = guard.admission;
+  const mayList = (principal: Principal, server: string, tool: Tool | undefined): boolean => listerOf(principal)(server, tool);
   const door = createKernelDoor({
     ...{ hub, servers, limits: { maxResultBytes: config.limits.maxResultBytes } },
     mayList: (principal, { server }, tool) => mayList(principal, server, tool),

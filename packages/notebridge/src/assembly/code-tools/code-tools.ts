@@ -10,7 +10,7 @@ import { type Asker, toAskable } from '../../core/questions.js';
 import { onToolsChanged, type ToolServer } from '../../core/tool-server.js';
 import { createKernelDoor, type KernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { ToolProxyHub } from '../../doors/tool-proxy/tool-proxy-context.js';
-import type { DelegateRights } from '../../grants/delegated-rights.js';
+import type { DelegateRights } from '../../grants/delegations.js';
 import type { GrantStore } from '../../grants/grant-store.js';
 import type { ConfigServers } from '../config-servers.js';
 import { OwnGrant } from './own-grant.js';

@@ -1,6 +1,6 @@
 import type { Middleware } from '../../core/middleware.js';
 import { type Principal, principalKey } from '../../core/principal.js';
-import type { DelegatedRights, DelegateRights } from '../../grants/delegated-rights.js';
+import type { DelegatedRights, DelegateRights } from '../../grants/delegations.js';
 
 /** The tools by which an agent has code run in the built-in notebook. */
 const runningTools: ReadonlySet<unknown> = new Set(['run_code', 'run_code_cell']);

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import { typedHeader } from '../../doors/tool-proxy/call-door.js';
-import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 import { askHub, streamFromHub } from './hub-request.js';
 import type { ToolEvent, ToolSource } from './tool-source.js';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 import { printPretty } from './print-value.js';
 
 /** Something of a result that is no text: an image, a sound, a file. */

@@ -5,7 +5,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
-import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 import { writtenBy } from '../../processes/written-rule.js';
 import { writeOutput } from '../../state/output-file.js';
 import { asTyped } from '../own-command.js';

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { ServerReport } from '../../catalog/describe-servers.js';
 import type { PolicyReport } from '../../catalog/policy-report.js';
 import type { ToolAddress } from '../../core/tool-address.js';
-import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 
 export interface CallOptions {
   /** Aborting it cancels the call at the server. */

@@ -3,7 +3,7 @@ import { ownStdio } from '../../processes/own-stdio.js';
 import type { Recorder } from '../../recording/recorder.js';
 import { relayChannels } from '../../recording/relay-channels.js';
 import { createLineChannel } from '../../rpc/line-channel.js';
-import { openStdioLink } from '../../upstreams/stdio-link.js';
+import { openStdioLink } from '../../upstreams/open-link.js';
 import type { Redacting } from '../../util/redactor.js';
 import { untilSignal } from '../process-life.js';
 import { sayRecorded } from './open-recorder.js';

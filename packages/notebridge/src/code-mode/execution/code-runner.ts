@@ -5,7 +5,7 @@ import type { Layer } from '@notebridge/notebook/host';
 import type { CodeModeLimits } from '../../config/code-mode-limits.js';
 import type { ParentCall } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
-import type { DelegateRights } from '../../grants/delegated-rights.js';
+import type { DelegateRights } from '../../grants/delegations.js';
 import type { TypeChecker } from '../type-check/type-checker.js';
 import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
 import { checkCode } from './code-check.js';

@@ -3,7 +3,7 @@ import type { ToolCall, ToolCallOptions } from '@notebridge/notebook/host';
 import type { CodeModeLimits } from '../../config/code-mode-limits.js';
 import type { ParentCall } from '../../core/call-context.js';
 import type { Principal } from '../../core/principal.js';
-import type { DelegatedRights } from '../../grants/delegated-rights.js';
+import type { DelegatedRights } from '../../grants/delegations.js';
 import { Slots } from '../../util/slots.js';
 import { tryJson } from '../../util/try-json.js';
 import { shownName, toPlainLine } from '../search/one-line.js';

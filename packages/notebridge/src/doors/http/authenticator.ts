@@ -82,17 +82,13 @@ function isAboutToken(error: unknown): error is BridgeError {
   return error instanceof BridgeError && (error.code === 'bad_grant' || error.code === 'cluster_unavailable');
 }
 
+/** Trusts the connection once the request is whole: a client that never sends the rest has no work here, whatever token its head has. */
 function admit(request: IncomingMessage, principal: Principal): Principal {
-  trustOnceWhole(request, principal);
-  return principal;
-}
-
-/** A client that never sends the rest of a request has no work here, whatever token its head has. */
-function trustOnceWhole(request: IncomingMessage, principal: Principal): void {
   const { socket, headers } = request;
   const holder = principalKey(principal);
-  if (ownConnections.trusts(socket, holder)) return;
+  if (ownConnections.trusts(socket, holder)) return principal;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (!hasBody || request.complete) ownConnections.trust(socket, holder);
   else request.once('end', () => ownConnections.trust(socket, holder));
+  return principal;
 }

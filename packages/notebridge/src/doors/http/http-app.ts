@@ -5,9 +5,8 @@ import type { Principal } from '../../core/principal.js';
 import type { OnRefused, RefusedAttempt } from '../../net/refused-attempt.js';
 import { CallsUnderWay } from './calls-under-way.js';
 import { HttpContext } from './http-context.js';
-import { answerOptions } from './preflight.js';
 import { hubIsEnding, isRefusal, type Refusal, refuse } from './refusal.js';
-import { corsHeaders, createRequestRules } from './request-rules.js';
+import { answerOptions, corsHeaders, createRequestRules } from './request-rules.js';
 import { type HttpRoute, methodsOf, type RouteMatch, RouteTable, refuseMethod } from './route-table.js';
 
 export interface HttpAppOptions {

@@ -3,10 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '@notebridge/kit/logger';
 import type { Principal } from '../../core/principal.js';
 import type { Printed } from '../../core/wire.js';
-import { internalError, logFault } from './faults.js';
 import { sendJson } from './raw-answer.js';
-import { printRefusal, type Refusal, toRefusal } from './refusal.js';
-import { requestIdOf } from './request-id.js';
+import { internalError, logFault, printRefusal, type Refusal, toRefusal } from './refusal.js';
 
 export interface HttpContextOptions {
   logger: Logger;
@@ -67,4 +65,12 @@ export class HttpContext {
     if (refusal === undefined) logFault(this.#logger, this.id, error);
     this.refuse(refusal ?? internalError(this.id));
   }
+}
+
+const usable = /^[\w.:+/=@-]{1,128}$/;
+
+/** The id that the caller gave its request, if it can stand in a log and a header; else undefined. */
+function requestIdOf({ headers }: IncomingMessage): string | undefined {
+  const id = headers['x-request-id'];
+  return typeof id === 'string' && usable.test(id) ? id : undefined;
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,9 +10,7 @@ import { listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
 import { settlesWithin } from '../../util/settles-within.js';
-import { AnswersInTurn } from './answers-in-turn.js';
 import type { HttpApp } from './http-app.js';
-import { offersHttpOnly, serveAnew } from './not-upgraded.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -170,4 +168,77 @@ async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: 
   for (const server of servers) server.closeAllConnections();
   for (const socket of upgraded) socket.destroy();
   await Promise.all(closed);
+}
+
+/** Requests of one connection that may wait, one behind the other, for answers that are not out: each takes memory until it is read. */
+const mostWaiting = 64;
+
+/**
+ * What each connection waits for. Answers leave in the order of their requests, so an error for bytes that are no request may only be
+ * sent in its turn: in the middle of an answer it would break it, and before one it would be taken for it.
+ */
+class AnswersInTurn {
+  /** The newest last; none that is out stands before one that is not. */
+  readonly #waiting = new WeakMap<Duplex, ServerResponse[]>();
+
+  /** Counts a request. False if its connection waits for too many. */
+  begin(socket: Duplex, response: ServerResponse): boolean {
+    let waiting = this.#waiting.get(socket);
+    // When the newest is out, all are.
+    if (waiting === undefined || isOut(waiting.at(-1))) waiting = [];
+    else if (waiting.length >= mostWaiting) waiting = waiting.filter((each) => !isOut(each));
+    waiting.push(response);
+    this.#waiting.set(socket, waiting);
+    return waiting.length <= mostWaiting;
+  }
+
+  /** True if it is the turn of what could not be read: nothing else waits for its answer, and it has none yet. */
+  isTurnOfUnreadable(socket: Duplex): boolean {
+    const waiting = this.#waiting.get(socket) ?? [];
+    const last = waiting.at(-1);
+    if (last === undefined) return true;
+    // Of a request that was refused before its end, the end may come late or never.
+    if (isOut(last)) return last.req.complete;
+    return !last.req.complete && !last.headersSent && waiting.slice(0, -1).every(isOut);
+  }
+}
+
+function isOut(response: ServerResponse | undefined): boolean {
+  return response?.writableFinished === true;
+}
+
+/** True if all that is offered is to go on in another version of HTTP, which is not spoken here: an offer that a server may pass over. */
+function offersHttpOnly({ headers: { upgrade = '' } }: IncomingMessage): boolean {
+  return upgrade.split(',').every((protocol) => /^(h2c|http\/[\d.]+)$/i.test(protocol.trim()));
+}
+
+/** What makes a request one to upgrade: words of `Connection`, and headers. */
+const ofUpgrades = new Set(['upgrade', 'http2-settings']);
+
+/**
+ * Returns a function that serves like any other a request that Node has taken for an upgrade. Java's client, and curl with `--http2`, offer
+ * HTTP/2 with every request. The connection begins anew with the same bytes but the offer. Call it before other listeners of
+ * connections are added: they have already received this one.
+ */
+function serveAnew(server: Server): (request: IncomingMessage, socket: Socket, head: Buffer) => void {
+  const [listener] = server.listeners('connection');
+  return (request, socket, head) => {
+    socket.unshift(Buffer.concat([headWithoutOffer(request), head]));
+    listener?.call(server, socket);
+  };
+}
+
+function headWithoutOffer({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
+    if (ofUpgrades.has(name.toLowerCase())) continue;
+    lines.push(`${name}: ${name.toLowerCase() === 'connection' ? withoutOffer(value) : value}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}
+
+function withoutOffer(connection: string): string {
+  const words = connection.split(',').map((word) => word.trim());
+  return words.filter((word) => !ofUpgrades.has(word.toLowerCase())).join(', ');
 }

@@ -1,4 +1,5 @@
 import { printJson } from '@notebridge/kit/exact-json';
+import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
 
 /** Why a request is not served: what goes back instead. `detail` is a text, or the list of what is wrong in the body. */
@@ -74,4 +75,13 @@ function retryHeaders(status: number, retryAfterS: unknown): string[] {
   const seconds = Number(retryAfterS);
   if (seconds > 0 && Number.isFinite(seconds)) return ['retry-after', String(Math.ceil(seconds))];
   return status === 503 ? ['retry-after', '1'] : [];
+}
+
+/** Records an unexpected error; the caller gets no more than the id. */
+export function logFault(logger: Logger, callId: string, error: unknown): void {
+  logger.error('A request failed unexpectedly.', { call_id: callId, error: error instanceof Error ? error.stack : String(error) });
+}
+
+export function internalError(callId: string): Refusal {
+  return { status: 500, detail: 'Internal error', more: { call_id: callId } };
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { findHeadFault, type HeadFault, hostsOf } from '@notebridge/kit/request-head';
+import type { HttpContext } from './http-context.js';
+import { sendEmpty } from './raw-answer.js';
 import { type Refusal, refuse } from './refusal.js';
 
 export interface RequestRulesOptions {
@@ -54,3 +56,17 @@ const headRefusals: Record<HeadFault | 'wrong_site', Refusal> = {
   wrong_origin: { ...refuse(403, 'Pages of this origin may not call. Allow it with --allow-origin.'), reason: 'wrong_origin' },
   wrong_site: { ...refuse(403, 'Requests from pages of other sites are not answered.'), reason: 'wrong_origin' },
 };
+
+/** What a page may send along where a route names nothing else. */
+const usualHeaders = 'authorization, content-type, accept, idempotency-key, if-none-match, x-request-id';
+
+/** Answers OPTIONS. A preflight of an allowed page gets what it asks for; any other caller just the methods. */
+export function answerOptions(
+  { request: { headers: asked }, response, headers }: HttpContext,
+  { methods, requestHeaders = usualHeaders }: { methods: readonly string[]; requestHeaders?: string | undefined },
+): void {
+  const names = methods.join(', ');
+  const isPreflight = asked.origin !== undefined && asked['access-control-request-method'] !== undefined;
+  const allowed = ['access-control-allow-methods', names, 'access-control-allow-headers', requestHeaders, 'access-control-max-age', '600'];
+  sendEmpty(response, 204, [...headers, 'allow', names, ...(isPreflight ? allowed : [])]);
+}

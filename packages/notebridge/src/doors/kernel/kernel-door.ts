@@ -8,9 +8,9 @@ import type { Asker } from '../../core/questions.js';
 import type { Printed } from '../../core/wire.js';
 import { isRefusal } from '../http/refusal.js';
 import { toCallEvent } from '../tool-proxy/call-stream.js';
-import { parseCallBody } from '../tool-proxy/parse-call-body.js';
-import { printAnswer } from '../tool-proxy/print-answer.js';
-import { callTarget, failedAnswer, lateFailure, proxyToolCall } from '../tool-proxy/proxy-tool-call.js';
+import { parseCallBody } from '../tool-proxy/input-schemas.js';
+import { callTarget, lateFailure, proxyToolCall } from '../tool-proxy/proxy-tool-call.js';
+import { failedAnswer, printAnswer } from '../tool-proxy/to-answer.js';
 import { createProxyContext, type ToolProxyOptions } from '../tool-proxy/tool-proxy-context.js';
 
 /** A call as the code of a kernel has made it: only texts, nothing of it checked. */

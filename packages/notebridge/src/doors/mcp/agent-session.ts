@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Caller } from '../../core/call-context.js';
+import type { Caller, TraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import type { BridgeError } from '../../core/errors.js';
 import { owner, type Principal } from '../../core/principal.js';
@@ -10,7 +10,6 @@ import type { ProviderEvent } from '../../core/provider.js';
 import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import { taskEvent } from '../../core/task-servers.js';
-import type { TraceHeaders } from '../../core/trace-headers.js';
 import type { Hub } from '../../hub.js';
 import { nameOfClient, type WatchedAgent } from '../../recent/watched-agents.js';
 import type { Channel } from '../../rpc/message-stream.js';
@@ -18,13 +17,19 @@ import { type RpcId, type RpcNotification, type RpcRequest, toNotification } fro
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
 import { Repeats } from '../../util/repeats.js';
-import { createLegacyAsker, type QuestionRoute } from './legacy-asker.js';
-import { identityOf, isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
-import { toLegacyToolResult, toLegacyTools } from './legacy-tools.js';
+import {
+  createLegacyAsker,
+  identityOf,
+  isLevelWanted,
+  parseLogLevel,
+  type QuestionRoute,
+  toInitializeResult,
+  toLegacyToolResult,
+  toLegacyTools,
+} from './legacy-era.js';
 import { createWatch, Listens } from './listens.js';
-import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
+import { answerModern, ModernLogs, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
-import { ModernLogs } from './modern-logs.js';
 import { UnreadNotifications } from './unread-notifications.js';
 
 /** What an agent gets wrong again and again is logged once, and counted, in this time. Milliseconds. */

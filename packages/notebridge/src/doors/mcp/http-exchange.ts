@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { type TraceHeaders, toTraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { type TraceHeaders, toTraceHeaders } from '../../core/trace-headers.js';
 import { CallTimeouts } from '../../rpc/call-timeouts.js';
 import { printFrameInPieces } from '../../rpc/frames.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@notebridge/kit/json';
 import { type BridgeError, codeOf } from '../../core/errors.js';
-import { decodeHeaderValue } from '../../core/header-value.js';
-import { findMismatch } from '../../core/param-headers.js';
+import { decodeHeaderValue, findMismatch } from '../../core/param-headers.js';
 import type { Hub } from '../../hub.js';
 import type { RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';

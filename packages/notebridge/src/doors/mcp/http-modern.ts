@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Caller } from '../../core/call-context.js';
+import { type Caller, toTraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { codeOf, errorTable, headerMismatchCode } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext, type RequestContextOptions } from '../../core/request-context.js';
-import { toTraceHeaders } from '../../core/trace-headers.js';
 import type { Hub } from '../../hub.js';
 import { ResultAnswer } from '../../rpc/frames.js';
 import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } from '../../rpc/messages.js';
@@ -20,9 +19,8 @@ import { HttpExchange } from './http-exchange.js';
 import { fault, type HttpFault, tooMany } from './http-fault.js';
 import { checkModernRequest, checkParams } from './http-modern-headers.js';
 import { createWatch, Listens } from './listens.js';
-import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
+import { answerModern, ModernLogs, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { ModernIdentity } from './modern-identity.js';
-import { ModernLogs } from './modern-logs.js';
 import { UnansweredStates } from './unanswered-states.js';
 
 export interface HttpModernOptions {

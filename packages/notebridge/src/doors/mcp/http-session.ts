@@ -14,11 +14,10 @@ import { type Requests, unansweredAt } from './event-ids.js';
 import type { McpHttpLimits } from './http-call.js';
 import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.js';
 import type { HttpExchange } from './http-exchange.js';
-import { KeptNotifications } from './kept-notifications.js';
-import type { ResumableStream } from './resumable-stream.js';
+import type { AllSentEvents, ResumableStream } from './resumable-stream.js';
 import { isSaidOnce, SaidOnce } from './said-once.js';
-import type { AllSentEvents } from './sent-events.js';
 import { SessionStreams } from './session-streams.js';
+import { KeptNotifications } from './unread-notifications.js';
 
 export interface HttpSessionOptions {
   hub: Hub;

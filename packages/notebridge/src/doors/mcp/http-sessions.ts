@@ -5,7 +5,7 @@ import type { SessionShelf } from '../../identity/session-shelf.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { McpHttpLimits } from './http-call.js';
 import { HttpSession, type HttpSessionOptions } from './http-session.js';
-import { AllSentEvents } from './sent-events.js';
+import { AllSentEvents } from './resumable-stream.js';
 
 export interface HttpSessionsOptions {
   hub: Hub;

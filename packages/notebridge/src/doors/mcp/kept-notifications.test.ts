@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
-import { KeptNotifications } from './kept-notifications.js';
+import { KeptNotifications } from './unread-notifications.js';
 
 const log = (data: unknown): JsonObject => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
 const dropped = (count: number): unknown => expect.stringContaining(`Dropped ${count} notifications`);

@@ -1,9 +1,13 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { printJson } from '@notebridge/kit/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import { severities } from '../../core/log-levels.js';
 import { owner, type Principal } from '../../core/principal.js';
 import { isLegacyVersion, latestLegacyVersion } from '../../core/protocol-versions.js';
+import { type Asker, toAskable } from '../../core/questions.js';
 import type { Hub } from '../../hub.js';
+import type { RpcId } from '../../rpc/messages.js';
+import type { Peer } from '../../rpc/peer.js';
 
 /** Declared at once and permanently: capabilities cannot grow after `initialize`, and a page may come later. */
 export const serverCapabilities = {
@@ -44,4 +48,88 @@ export function isLevelWanted(level: unknown, wanted: string): boolean {
 export function parseLogLevel(level: unknown, key: string): string {
   if (typeof level === 'string' && severities.includes(level)) return level;
   throw new BridgeError('bad_params', `"${key}" must be one of ${severities.join(', ')}; found ${JSON.stringify(level) ?? 'nothing'}.`);
+}
+
+/** With these a schema without a type may be of anything. */
+const openKeywords = ['$ref', '$dynamicRef', 'anyOf', 'oneOf', 'allOf', 'if', 'not', 'enum', 'const', 'items', 'prefixItems'];
+
+/**
+ * A list of tools as clients of the legacy era take it: there the schema of a property is an object (`{}` for `true`), and an output schema
+ * one of an object. What says the same in both eras stays as it is.
+ */
+export function toLegacyTools(result: JsonObject): JsonObject {
+  const { tools } = result;
+  if (!Array.isArray(tools)) return result;
+  const changed = tools.map((tool: unknown) => (isJsonObject(tool) ? toLegacyTool(tool) : tool));
+  return changed.every((tool, at) => tool === tools[at]) ? result : { ...result, tools: changed };
+}
+
+/**
+ * The result of a tool as clients of the legacy era take it: there structured content is an object. Other content is its member `result`, as
+ * servers by the official SDK tell it to such clients, and stands in a text too.
+ */
+export function toLegacyToolResult(result: JsonObject): JsonObject {
+  const { structuredContent: value, ...rest } = result;
+  if (value === undefined || isJsonObject(value)) return result;
+  if (value === null) return rest;
+  const content: unknown[] = Array.isArray(rest.content) ? rest.content : [];
+  const hasText = content.some((block) => isJsonObject(block) && block.type === 'text');
+  return {
+    ...rest,
+    content: hasText ? content : [...content, { type: 'text', text: printJson(value) }],
+    structuredContent: { result: value },
+  };
+}
+
+function toLegacyTool(tool: JsonObject): JsonObject {
+  const inputSchema = toLegacySchema(tool.inputSchema);
+  const outputSchema = toLegacyOutput(tool.outputSchema);
+  if (inputSchema === tool.inputSchema && outputSchema === tool.outputSchema) return tool;
+  const { outputSchema: _, ...rest } = { ...tool, inputSchema } as JsonObject;
+  return outputSchema === undefined ? rest : { ...rest, outputSchema };
+}
+
+/** Undefined for a schema that is, or may be, of anything but objects: that era has no other structured content. */
+function toLegacyOutput(schema: unknown): unknown {
+  if (!isJsonObject(schema)) return undefined;
+  if (schema.type === undefined) {
+    const isOpen = !isJsonObject(schema.properties) && openKeywords.some((keyword) => schema[keyword] !== undefined);
+    return isOpen ? undefined : toLegacySchema({ ...schema, type: 'object' });
+  }
+  return schema.type === 'object' ? toLegacySchema(schema) : undefined;
+}
+
+function toLegacySchema(schema: unknown): unknown {
+  if (!isJsonObject(schema) || !isJsonObject(schema.properties)) return schema;
+  const properties = Object.entries(schema.properties);
+  if (!properties.some(([, property]) => typeof property === 'boolean')) return schema;
+  const objects = properties.map(([key, property]) => [key, typeof property === 'boolean' ? (property ? {} : { not: {} }) : property]);
+  return { ...schema, properties: Object.fromEntries(objects) };
+}
+
+/** How a question reaches an agent. */
+export interface QuestionRoute {
+  /**
+   * Takes a message that belongs to a request that runs (its progress, a log line, a question of its server). False to have it sent
+   * like any other. Throws if it is a request that can't be sent. Left out: there is one way for all.
+   */
+  sendDuring?: ((request: RpcId, message: JsonObject) => boolean) | undefined;
+  /** Resolves when a question can be sent, or is not to wait any longer for that: its way may open a moment later. Left out: it is open. */
+  untilAskable?: ((request: RpcId) => Promise<unknown> | undefined) | undefined;
+}
+
+/**
+ * How an agent of the legacy era is asked: by a request on its connection, next to the call that the question belongs to.
+ * Undefined if it did not declare that it can be asked anything.
+ */
+export function createLegacyAsker(peer: Peer, capabilities: unknown, { sendDuring, untilAskable }: QuestionRoute): Asker | undefined {
+  const clientCapabilities = toAskable(capabilities);
+  if (clientCapabilities === undefined) return undefined;
+  return {
+    clientCapabilities,
+    ask: async (during, { method, params }, options) => {
+      await untilAskable?.(during);
+      return peer.request(method, params, { ...options, via: sendDuring && ((message) => sendDuring(during, message)) });
+    },
+  };
 }

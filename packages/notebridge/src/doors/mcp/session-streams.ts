@@ -3,8 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { EventIds, placeOfEvent, type Requests } from './event-ids.js';
 import type { McpHttpLimits } from './http-call.js';
 import type { HttpEventStreamOptions } from './http-event-stream.js';
-import { ResumableStream } from './resumable-stream.js';
-import { type AllSentEvents, SentEvents } from './sent-events.js';
+import { type AllSentEvents, ResumableStream, SentEvents } from './resumable-stream.js';
 
 export interface SessionStreamsOptions {
   limits: Pick<McpHttpLimits, 'sentKeptMs' | 'retryMs' | 'pollAfterMs'>;

@@ -1,38 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
+import { toTraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { type Principal, principalKey } from '../../core/principal.js';
+import { principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
-import { toTraceHeaders } from '../../core/trace-headers.js';
 import { mostOfOne } from '../http/calls-under-way.js';
-import { internalError, logFault } from '../http/faults.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';
-import { hubIsEnding, isRefusal, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
+import { hubIsEnding, internalError, isRefusal, logFault, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
 import { CallStream, streamFormatOf } from './call-stream.js';
-import { fits, idempotencyKeySchema } from './input-schemas.js';
-import { parseCallBody } from './parse-call-body.js';
-import { printAnswer } from './print-answer.js';
-import {
-  failedAnswer,
-  lateFailure,
-  proxyToolCall,
-  type ToolCallOptions,
-  type ToolCallRequest,
-  type ToolCallResponse,
-} from './proxy-tool-call.js';
-import { searchAddress } from './search-tools.js';
+import { fits, idempotencyKeySchema, parseCallBody } from './input-schemas.js';
+import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest } from './proxy-tool-call.js';
 import type { Outcome } from './stored-answers.js';
-import type { ToolProxy } from './tool-proxy-context.js';
+import { failedAnswer, printAnswer, type ToolCallResponse } from './to-answer.js';
+import { searchAddress, type ToolProxy } from './tool-proxy-context.js';
 
 interface ParsedCall {
   args: JsonObject;
+  /** Whose it is, as a key. */
+  holder: string;
   /** What a key was sent with. */
   repeatable: { key: string; text: string } | undefined;
 }
-
-type CallOptions = ToolCallRequest & ToolCallOptions & { callId: string };
 
 /** The largest body of a search: ten times what its arguments can be. */
 const maxSearchBytes = 64 * 1024;
@@ -60,18 +50,13 @@ export class CallDoor {
     this.#proxy = proxy;
   }
 
-  /** Answers a call. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind it. */
-  answer(context: HttpContext): void {
-    const [server = '', tool = ''] = context.params;
-    this.#answer(context, { server, tool }, this.#app.maxBodyBytes);
-  }
-
-  /** Answers a search. It costs nothing, so that a caller may have only little read for it, and nothing kept. */
-  search(context: HttpContext): void {
-    this.#answer(context, searchAddress, Math.min(maxSearchBytes, this.#app.maxBodyBytes));
-  }
-
-  #answer(context: HttpContext, address: ToolAddress, maxBytes: number): void {
+  /**
+   * Answers a call, or a search. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind
+   * it. A search costs nothing, so that a caller may have only little read for it, and nothing kept.
+   */
+  answer(context: HttpContext, address: ToolAddress): void {
+    const { maxBodyBytes } = this.#app;
+    const maxBytes = address === searchAddress ? Math.min(maxSearchBytes, maxBodyBytes) : maxBodyBytes;
     receiveBody(context.request, maxBytes, (body) => {
       try {
         if (body === undefined) return;
@@ -92,15 +77,16 @@ export class CallDoor {
     if (isRefusal(parsed)) return parsed;
     const { maxInFlight } = this.#proxy.limits;
     const most = mostOfOne(maxInFlight);
-    if ((this.#running.get(principalKey(principal)) ?? 0) >= most) return tooManyCalls(`${most} calls of yours are under way.`);
+    const holder = principalKey(principal);
+    if ((this.#running.get(holder) ?? 0) >= most) return tooManyCalls(`${most} calls of yours are under way.`);
     if (this.#app.calls.size >= maxInFlight) return tooManyCalls('Too many calls are under way.');
     const key = address === searchAddress ? undefined : request.headers['idempotency-key'];
-    if (key === undefined) return { args: parsed.arguments, repeatable: undefined };
+    if (key === undefined) return { args: parsed.arguments, holder, repeatable: undefined };
     if (typeof key !== 'string' || !fits(key, idempotencyKeySchema)) return badKey();
-    return { args: parsed.arguments, repeatable: { key, text } };
+    return { args: parsed.arguments, holder, repeatable: { key, text } };
   }
 
-  #call(context: HttpContext, address: ToolAddress, { args, repeatable }: ParsedCall): void {
+  #call(context: HttpContext, address: ToolAddress, { args, holder, repeatable }: ParsedCall): void {
     const { request, response, headers, principal, id: callId } = context;
     const format = streamFormatOf(request.headers.accept);
     const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
@@ -108,7 +94,7 @@ export class CallDoor {
     const onEvent = stream && ((method: string, params: JsonObject) => stream.send(method, params));
     // Only the owner's word counts: who has that token could approve the call as well.
     const isTyped = principal.kind === 'owner' && request.headers[typedHeader] === 'true';
-    const options: CallOptions = {
+    const options: ToolCallRequest & ToolCallOptions = {
       arguments: args,
       principal,
       callId,
@@ -118,26 +104,32 @@ export class CallDoor {
       trace: toTraceHeaders(request.headers),
     };
     const running = this.#app.calls.add(request.socket, cancellation);
-    const caller = principalKey(principal);
-    this.#running.set(caller, (this.#running.get(caller) ?? 0) + 1);
+    this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
     const end = (): void => {
       stream?.close();
       this.#app.calls.remove(running, cancellation);
-      const left = (this.#running.get(caller) ?? 0) - 1;
-      if (left > 0) this.#running.set(caller, left);
-      else this.#running.delete(caller);
+      const left = (this.#running.get(holder) ?? 0) - 1;
+      if (left > 0) this.#running.set(holder, left);
+      else this.#running.delete(holder);
     };
     const send = (outcome: Outcome | Refusal): void => {
-      sendOutcome(context, outcome, stream);
+      if (isRefusal(outcome)) context.refuse(outcome);
+      else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
+      else context.sendJson(outcome.status, outcome.text, outcome.headers);
       end();
     };
     const giveUp = (error: unknown): void => {
       context.fail(error);
       end();
     };
-    const perform = (): Promise<Outcome> => this.#perform(address, options, stream);
+    const perform = (): Promise<Outcome> => {
+      const startedAt = this.#proxy.now();
+      return proxyToolCall(this.#proxy, address, options)
+        .then((response) => this.#toOutcome(response))
+        .catch((error: unknown) => this.#toFailedOutcome(error, { callId, startedAt, stream }));
+    };
     try {
-      const performed = repeatable === undefined ? perform() : this.#performOnce({ address, principal }, repeatable, perform);
+      const performed = repeatable === undefined ? perform() : this.#performOnce({ address, holder }, repeatable, perform);
       performed.then(send).catch(giveUp);
     } catch (error) {
       giveUp(error);
@@ -145,7 +137,7 @@ export class CallDoor {
   }
 
   #performOnce(
-    { address, principal }: { address: ToolAddress; principal: Principal },
+    { address, holder }: { address: ToolAddress; holder: string },
     { key, text }: { key: string; text: string },
     perform: () => Promise<Outcome>,
   ): Promise<Outcome | Refusal> {
@@ -153,15 +145,7 @@ export class CallDoor {
       .update(JSON.stringify([address.server, address.tool]))
       .update(text)
       .digest('base64');
-    return this.#proxy.answers.run({ holder: principalKey(principal), key }, fingerprint, perform);
-  }
-
-  /** Never rejects. */
-  #perform(address: ToolAddress, options: CallOptions, stream: CallStream | undefined): Promise<Outcome> {
-    const startedAt = this.#proxy.now();
-    return proxyToolCall(this.#proxy, address, options)
-      .then((response) => this.#toOutcome(response))
-      .catch((error: unknown) => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream }));
+    return this.#proxy.answers.run({ holder, key }, fingerprint, perform);
   }
 
   #toFailedOutcome(
@@ -193,12 +177,6 @@ export const typedHeader = 'notebridge-typed';
 const noHeaders: readonly string[] = [];
 
 const cutByEnd = 'The hub ended while the call ran. Whether it had an effect is unknown.';
-
-function sendOutcome(context: HttpContext, outcome: Outcome | Refusal, stream: CallStream | undefined): void {
-  if (isRefusal(outcome)) context.refuse(outcome);
-  else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
-  else context.sendJson(outcome.status, outcome.text, outcome.headers);
-}
 
 function tooManyCalls(why: string): Refusal {
   return {

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { JsonObject } from '@notebridge/kit/json';
 import { type Printed, printMessage } from '../../core/wire.js';
-import { mediaRangesOf } from '../http/accept.js';
-import { EventStream, type StreamFormat } from '../http/event-stream.js';
+import { EventStream, mediaRangesOf, type StreamFormat } from '../http/event-stream.js';
 
 /** Unsent bytes past which events of a tool are left out: a slow reader must not fill our memory. */
 const maxUnsentBytes = 256 * 1024;

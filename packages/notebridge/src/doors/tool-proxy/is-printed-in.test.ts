@@ -1,6 +1,6 @@
 import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
-import { isPrintedIn } from './is-printed-in.js';
+import { isPrintedIn } from './to-answer.js';
 
 const value = { a: [1, -2.5, 'x "y"\n', true, null, {}, []], 'b c': { d: 'é' } };
 

@@ -1,7 +1,6 @@
 import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
-import { printAnswer } from './print-answer.js';
-import type { ToolCallResponse } from './proxy-tool-call.js';
+import { printAnswer, type ToolCallResponse } from './to-answer.js';
 
 const response: ToolCallResponse = {
   success: true,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ToolNames } from '../../catalog/tool-names.js';
-import type { Caller, ParentCall } from '../../core/call-context.js';
+import type { Caller, ParentCall, TraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
@@ -11,25 +11,15 @@ import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
-import type { TraceHeaders } from '../../core/trace-headers.js';
 import { workWhileLive } from '../../grants/while-live.js';
 import { quote } from '../../util/quote.js';
-import { searchAddress } from './search-tools.js';
-import { type CallAnswer, toAnswer } from './to-answer.js';
-import { findServer, type ToolProxy } from './tool-proxy-context.js';
+import { type CallAnswer, failedAnswer, type ToolCallResponse, toAnswer } from './to-answer.js';
+import { findServer, searchAddress, type ToolProxy } from './tool-proxy-context.js';
 
 /** The body of a call. */
 export interface ToolCallRequest {
   /** The arguments of the tool. */
   arguments: JsonObject;
-}
-
-/** The answer to a call, as it is printed. */
-export interface ToolCallResponse extends CallAnswer {
-  /** The call's id in the log. */
-  call_id: string;
-  /** How long the call took in the hub, milliseconds. */
-  duration_ms: number;
 }
 
 /** What may come with a call beside its arguments. */
@@ -135,11 +125,6 @@ async function refuseUnknown(
     return { ...failedAnswer(error.code, error.message), call_id: callId, duration_ms };
   }
   throw unknown();
-}
-
-/** A call that was not made, or whose tool did not answer. */
-export function failedAnswer(errorCode: string, error: string): CallAnswer {
-  return { success: false, result: null, error, is_error: false, meta: null, error_code: errorCode };
 }
 
 const ignoreEvent = (): void => {};

@@ -1,9 +1,10 @@
 import { parseJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { errorTable } from '../../core/errors.js';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
+import { codeOf, errorTable } from '../../core/errors.js';
 import { errorCodeMetaKey } from '../../core/mcp.js';
-import { joinStrings, LongString, longStringOf, setLongString } from '../../rpc/long-strings.js';
-import { isPrintedIn } from './is-printed-in.js';
+import { byteLengthOf, type Printed, printMessage } from '../../core/wire.js';
+import { joinStrings, LongString, longStringOf, printWithTokens, setLongString } from '../../rpc/long-strings.js';
 
 /** What a tool's result becomes for code: the members that the result decides. */
 export interface CallAnswer {
@@ -20,6 +21,19 @@ export interface CallAnswer {
   error_code: string | null;
   /** What the server says of its error besides the text. Left out: nothing. */
   error_data?: unknown;
+}
+
+/** The answer to a call, as it is printed. */
+export interface ToolCallResponse extends CallAnswer {
+  /** The call's id in the log. */
+  call_id: string;
+  /** How long the call took in the hub, milliseconds. */
+  duration_ms: number;
+}
+
+/** A call that was not made, or whose tool did not answer. */
+export function failedAnswer(errorCode: string, error: string): CallAnswer {
+  return { success: false, result: null, error, is_error: false, meta: null, error_code: errorCode };
 }
 
 /**
@@ -143,4 +157,110 @@ function parseContainer(answer: CallAnswer): void {
 function errorCodeIn(meta: JsonObject | null): string | null {
   const code = meta?.[errorCodeMetaKey];
   return typeof code === 'string' && Object.hasOwn(errorTable, code) ? code : null;
+}
+
+/**
+ * Prints an answer, at most `maxBytes` of UTF-8; one that is larger, or nested too deeply to be printed, becomes a failed one. The
+ * known members are strung together and the result is printed once, also where it is the error as well: it may be megabytes.
+ * Long strings that were not changed on their way keep the bytes with which they came.
+ */
+export function printAnswer(response: ToolCallResponse, maxBytes: number): Printed {
+  const { call_id, duration_ms } = response;
+  try {
+    const text = printWithTokens(() => print(response));
+    // A UTF-16 unit is at most three bytes.
+    if (typeof text === 'string' && text.length * 3 <= maxBytes) return text;
+    if (byteLengthOf(text) <= maxBytes) return text;
+    return print({ ...failedAnswer('result_too_large', tooLarge(maxBytes)), call_id, duration_ms });
+  } catch (error) {
+    return print({ ...failedAnswer(codeOf(error) ?? 'result_too_large', messageOf(error)), call_id, duration_ms });
+  }
+}
+
+function print({
+  success,
+  result,
+  error,
+  is_error,
+  content,
+  structured_content,
+  meta,
+  error_code,
+  error_data,
+  call_id,
+  duration_ms,
+}: ToolCallResponse): string {
+  const printed = printValue(result);
+  const printedError = error === null ? 'null' : error === result ? printed : JSON.stringify(error);
+  let text = `{"success":${success},"result":${printed},"error":${printedError},"is_error":${is_error}`;
+  if (content !== undefined) text += `,"content":${printValue(content)}`;
+  if (structured_content !== undefined) text += `,"structured_content":${printValue(structured_content)}`;
+  const code = error_code === null ? 'null' : JSON.stringify(error_code);
+  const data = error_data === undefined ? '' : `,"error_data":${printValue(error_data)}`;
+  return `${text},"meta":${meta === null ? 'null' : printValue(meta)},"error_code":${code}${data},"call_id":${JSON.stringify(call_id)},"duration_ms":${duration_ms}}`;
+}
+
+/** What has no JSON, from a server of this process, is null. */
+function printValue(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : (printMessage(value) ?? 'null');
+}
+
+function tooLarge(maxBytes: number): string {
+  return `The result is larger than ${maxBytes} bytes. Ask for less at once, or raise notebridge.limits.maxResultBytes.`;
+}
+
+/**
+ * True if the text is the value as JSON, whatever its white space, with members in the same order. Compared in one pass over the
+ * text that stops at the first difference, since both may be large; a text that escapes more than needed counts as different.
+ */
+export function isPrintedIn(text: string, value: unknown): boolean {
+  try {
+    return skipSpace(text, match(text, 0, value)) === text.length;
+  } catch (error) {
+    // Nested more deeply than the stack.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** Where nothing can follow: makes every further comparison fail. */
+const nowhere = Number.POSITIVE_INFINITY;
+
+/** The place behind the value, or `nowhere`. */
+function match(text: string, from: number, value: unknown): number {
+  const at = skipSpace(text, from);
+  if (Array.isArray(value)) return matchList(text, at, value, match, '[]');
+  if (typeof value === 'object' && value !== null && !(value instanceof ExactNumber))
+    return matchList(text, at, Object.entries(value), matchMember, '{}');
+  return expect(text, at, value instanceof ExactNumber ? value.source : (JSON.stringify(value) ?? 'null'));
+}
+
+function matchMember(text: string, from: number, [key, value]: [string, unknown]): number {
+  const behindKey = expect(text, skipSpace(text, from), JSON.stringify(key));
+  return match(text, expect(text, skipSpace(text, behindKey), ':'), value);
+}
+
+function matchList<Item>(text: string, from: number, items: readonly Item[], matchItem: MatchItem<Item>, brackets: '[]' | '{}'): number {
+  let at = expect(text, from, brackets.charAt(0));
+  for (let index = 0; index < items.length && at !== nowhere; index++) {
+    if (index > 0) at = expect(text, skipSpace(text, at), ',');
+    at = matchItem(text, at, items[index] as Item);
+  }
+  return expect(text, skipSpace(text, at), brackets.charAt(1));
+}
+
+type MatchItem<Item> = (text: string, from: number, item: Item) => number;
+
+function expect(text: string, at: number, wanted: string): number {
+  return text.startsWith(wanted, at) && at !== nowhere ? at + wanted.length : nowhere;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }

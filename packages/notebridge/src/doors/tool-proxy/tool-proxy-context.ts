@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { ToolNames } from '../../catalog/tool-names.js';
+import type { ToolSearch } from '../../code-mode/search/tool-search.js';
 import type { Caller } from '../../core/call-context.js';
-import type { Tool } from '../../core/mcp.js';
+import type { Tool, ToolResult } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
@@ -12,7 +13,6 @@ import type { ListerOf } from '../../grants/may-list.js';
 import type { WhileLive } from '../../grants/while-live.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
 import type { WatchedPlace } from '../hub-place.js';
-import { createSearchTools, type SearchTools } from './search-tools.js';
 import { type AnswerStore, StoredAnswers } from './stored-answers.js';
 
 /** Bounds of the tool proxy. */
@@ -144,4 +144,29 @@ function createCallers(prefix: string): ToolProxy['callerOf'] {
 export function findServer(servers: ToolServers, name: string): ReturnType<ToolServers['get']> {
   const server = servers.get(name);
   return server === undefined || server.expose === 'none' || server.status === 'disabled' ? undefined : server;
+}
+
+/** The address of the search, in place of a server's tool: no server has this name. */
+export const searchAddress: ToolAddress = { server: '', tool: 'search' };
+
+/** Answers as `search_tools` does, with the tools that the principal may call. It costs a grant nothing, as a list. */
+export type SearchTools = (params: JsonObject, who: { principal: Principal; signal: AbortSignal }) => Promise<ToolResult>;
+
+interface SearchToolsOptions {
+  servers: ToolServers;
+  listerOf: ListerOf;
+  logger: Logger;
+}
+
+/** The search that agents have in code mode, for code. Nothing is loaded before the first one. */
+function createSearchTools(options: SearchToolsOptions): SearchTools {
+  let opening: Promise<ToolSearch> | undefined;
+  const open = async (): Promise<ToolSearch> => {
+    const { ToolSearch: Search } = await import('../../code-mode/search/tool-search.js');
+    return new Search(options);
+  };
+  return async (params, { principal, signal }) => {
+    opening ??= open();
+    return (await opening).search(params, { caller: { principal }, signal });
+  };
 }

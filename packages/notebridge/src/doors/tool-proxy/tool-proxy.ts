@@ -15,7 +15,7 @@ import { challengeSchema, fits } from './input-schemas.js';
 import { listProxyServers } from './list-proxy-servers.js';
 import { isReady, proxyHealth, proxyReadiness } from './proxy-health.js';
 import { callTarget } from './proxy-tool-call.js';
-import { createProxyContext, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
+import { createProxyContext, searchAddress, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
 
 /** Under which all routes of the proxy stand, as in the reference. */
 export const proxyPrefix = '/api/v1/mcp/proxy';
@@ -49,11 +49,14 @@ function addCallRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
     methods: ['POST'],
     authenticator,
     nextId: proxy.nextCallId,
-    handle: (context) => door.answer(context),
+    handle: (context) => {
+      const [server = '', tool = ''] = context.params;
+      door.answer(context, { server, tool });
+    },
   };
   app.addRoute({ ...route, path: `${proxyPrefix}/:server/tools/:tool` });
   app.addRoute({ ...route, path: `${proxyPrefix}/:server/:tool` });
-  app.addRoute({ ...route, path: `${proxyPrefix}/search`, handle: (context) => door.search(context) });
+  app.addRoute({ ...route, path: `${proxyPrefix}/search`, handle: (context) => door.answer(context, searchAddress) });
 }
 
 /** Asked every few seconds by monitors, and by commands that look for the hub. */

@@ -19,10 +19,8 @@ import type { ApprovalPolicy } from './approval-policy.js';
 import { toApprovalQuestion, toDecision } from './approval-question.js';
 import { type ShownCall, showCall } from './approval-text.js';
 import { type AskedCallOf, AskedStates } from './asked-states.js';
-import type { ApprovalOutcome, PendingApprovals } from './pending-approvals.js';
+import type { ApprovalOutcome, PendingApprovals, WhoWaits } from './pending-approvals.js';
 import { toReadableCall, toSentCall } from './readable-call.js';
-import { SessionApprovals } from './session-approvals.js';
-import type { WhoWaits } from './waiting-places.js';
 
 export interface ApprovalsOptions {
   /** Asked at each call: it changes with the config. */
@@ -278,4 +276,22 @@ function callsAgain({ caller, parent, ask }: CallContext): boolean {
 function whoCalls({ caller, parent }: CallContext): WhoWaits {
   const agent = parent?.caller ?? caller;
   return { principal: principalKey(agent.principal ?? owner), agent: agentKey(agent) };
+}
+
+/** Beyond these the oldest is forgotten, and asked about again. */
+const mostKept = 10_000;
+
+/** Tools that a person has approved for a session. Sessions have ids that never come again, so that none need be told of their end. */
+class SessionApprovals {
+  readonly #keys = new Set<string>();
+
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  add(key: string): void {
+    this.#keys.add(key);
+    const [oldest] = this.#keys;
+    if (this.#keys.size > mostKept && oldest !== undefined) this.#keys.delete(oldest);
+  }
 }

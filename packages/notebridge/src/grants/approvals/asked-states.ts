@@ -4,8 +4,8 @@ import type { MiddlewareContext } from '../../core/middleware.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { type BoundCall, readState, signState } from '../../questions/request-state.js';
 import type { ApprovedBy } from '../audit-line.js';
+import { isFull, type WhoWaits } from './pending-approvals.js';
 import type { ReadableCall } from './readable-call.js';
-import { isFull, type WhoWaits } from './waiting-places.js';
 
 /** What an agent of the modern era that calls again has been asked, or was approved. */
 export type Kept =

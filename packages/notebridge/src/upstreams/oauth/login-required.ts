@@ -1,6 +1,6 @@
 import { shellWord } from '@notebridge/kit/shell-word';
 import { BridgeError } from '../../core/errors.js';
-import { StartFault } from '../start-fault.js';
+import { StartFault } from '../unavailable.js';
 
 /** Of what a server names as a scope only what RFC 6749 allows: it ends up in a command that a person copies. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;

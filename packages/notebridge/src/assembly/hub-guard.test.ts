@@ -1,7 +1,7 @@
 // @module-tag P-175
 // @module-tag P-176
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,18 +10,18 @@ import { classOfMethod } from '../../test/support/mcp-methods.js';
 import { codeOf } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
-import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
+import { createHubGuard, type HubGuard } from './hub-guard.js';
 import { NotebookPlace } from './notebooks/open-notebook.js';
 import { readSettings } from './settings.js';
 
 const methods = Object.getOwnPropertyNames(classOfMethod);
 let home: string;
-let layer: LazyGuard;
+let layer: HubGuard;
 let hub: Hub;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'notebridge-layer-'));
   const settings = await readSettings({ env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home } });
-  layer = createLazyGuard(settings, { servers: undefined, place: new NotebookPlace() });
+  layer = createHubGuard(settings, { servers: undefined, place: new NotebookPlace() });
   hub = new Hub();
   hub.addMiddleware(layer.middleware);
 });
@@ -53,7 +53,7 @@ describe('the guard of a process that serves its owner', () => {
 
   it('lets the owner through, and a grant as far as it goes until it is revoked', async () => {
     expect((await sendAll(undefined)).reached).toEqual(methods);
-    const store = (await layer.open()).store;
+    const store = await layer.open();
     const { id } = await store.issue({ allow: ['notebook:get_*'] });
     const { reached } = await sendAll({ kind: 'grant', grantId: id });
     expect(reached).toEqual(methods.filter((method) => ['free', 'call', 'list'].includes(classOfMethod[method] ?? '')));
@@ -85,10 +85,21 @@ describe('the guard of a process that serves its owner', () => {
 
   it('opens nothing any more once it is closed', async () => {
     await layer.close();
-    layer.onRefused({ door: 'window', reason: 'missing', remoteAddress: '127.0.0.1' });
+    layer.refusals.add({ door: 'window', reason: 'missing', remoteAddress: '127.0.0.1' });
     await expect(layer.open()).rejects.toMatchObject({ code: 'closed' });
     expect((await sendAll({ kind: 'anonymous' })).reached).toEqual([]);
     expect(existsSync(join(home, 'notebridge'))).toBe(false);
+  });
+
+  it("records the owner's calls whether or not the grants can be read, and opens nothing before the first", async () => {
+    const folder = join(home, 'notebridge');
+    await hub.request(createContext('tools/list'), async () => ({ tools: [] }));
+    expect(existsSync(folder)).toBe(false);
+    mkdirSync(folder, { mode: 0o700 });
+    writeFileSync(join(folder, 'grants.json'), 'broken', { mode: 0o600 });
+    await sendAll(undefined);
+    await layer.close();
+    expect(readFileSync(join(folder, 'audit.jsonl'), 'utf8')).toContain('"tool":"get_cells","outcome":"ok"');
   });
 
   it('opens nothing to any caller but the owner where grants cannot be looked up', async () => {
