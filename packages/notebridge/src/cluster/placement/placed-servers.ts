@@ -4,8 +4,7 @@ import type { Provider } from '../../core/provider.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../../core/tool-server.js';
 import { NotStarted, type ServedCall, toKeyPart } from '../cluster-parts.js';
 import { sendEvents } from '../remote-events.js';
-import { OneServer } from './one-server.js';
-import type { PlacedServer, PlacingParts } from './placed-server.js';
+import { OneServer, type PlacingParts } from './one-server.js';
 import { endSessionMethod, eventsMethod, ofServers, startMethod, stopMethod, watchTaskMethod } from './server-resources.js';
 
 export interface PlacedServersOptions extends PlacingParts {
@@ -18,7 +17,7 @@ export class PlacedServers implements ToolServers {
   readonly #options: PlacedServersOptions;
   readonly #events = new Listeners<ToolServerEvent>();
   /** By the server of this hub. */
-  readonly #placed = new Map<ToolServer, PlacedServer>();
+  readonly #placed = new Map<ToolServer, OneServer>();
   readonly #closers: (() => void)[];
   /** Sessions of other hubs' agents that have something of their own here. */
   readonly #guests = new Map<string, Set<string>>();
@@ -59,7 +58,7 @@ export class PlacedServers implements ToolServers {
     await Promise.all([...this.#placed.values()].map((server) => server.close()));
   }
 
-  #placedOf(local: ToolServer): PlacedServer | undefined {
+  #placedOf(local: ToolServer): OneServer | undefined {
     // An edit of the config changes the placement of a server in place.
     if (local.placement !== 'one') {
       this.#replace(local, local);
