@@ -1,9 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '@notebridge/kit/logger';
 import type { SharedStore, StoreChange, StoredEntry, StoreWatch, WriteOptions } from '../state/shared-store.js';
-import { deriveKey } from '../util/derive-key.js';
-
-const macCharacters = 32;
+import { TextSigner } from './text-signer.js';
 
 /**
  * A store whose entries nobody can make who only has access to it: each bears a code of its key and value, under a key that the hubs have. An
@@ -11,13 +8,13 @@ const macCharacters = 32;
  */
 export class SignedStore implements SharedStore {
   readonly #store: SharedStore;
-  readonly #key: Buffer;
+  readonly #signer: TextSigner;
   readonly #logger: Logger;
   readonly #told = new Set<string>();
 
   constructor(store: SharedStore, { key, name, logger }: { key: Buffer; name: string; logger: Logger }) {
     this.#store = store;
-    this.#key = deriveKey(key, `store ${name}`);
+    this.#signer = new TextSigner(key, `store ${name}`);
     this.#logger = logger;
   }
 
@@ -31,11 +28,11 @@ export class SignedStore implements SharedStore {
   }
 
   create(key: string, value: string, options?: WriteOptions): Promise<number> {
-    return this.#store.create(key, this.#seal(key, value), options);
+    return this.#store.create(key, this.#signer.sign(key, value), options);
   }
 
   update(key: string, value: string, revision: number, options?: WriteOptions): Promise<number> {
-    return this.#store.update(key, this.#seal(key, value), revision, options);
+    return this.#store.update(key, this.#signer.sign(key, value), revision, options);
   }
 
   remove(key: string, revision: number): Promise<void> {
@@ -46,21 +43,12 @@ export class SignedStore implements SharedStore {
     return this.#store.watch(prefix, (change) => listener({ ...change, entry: this.#open(change.entry) }));
   }
 
-  #seal(key: string, value: string): string {
-    return `${this.#codeOf(key, value)}${value}`;
-  }
-
   #open(entry: StoredEntry | undefined): StoredEntry | undefined {
     if (entry === undefined) return undefined;
-    const value = entry.value.slice(macCharacters);
-    const [given, right] = [Buffer.from(entry.value.slice(0, macCharacters)), Buffer.from(this.#codeOf(entry.key, value))];
-    if (given.length === right.length && timingSafeEqual(given, right)) return { ...entry, value };
+    const value = this.#signer.open(entry.key, entry.value);
+    if (value !== undefined) return { ...entry, value };
     this.#tell(entry.key);
     return undefined;
-  }
-
-  #codeOf(key: string, value: string): string {
-    return createHmac('sha256', this.#key).update(`${key}\n${value}`).digest('base64url').slice(0, macCharacters);
   }
 
   /** Once for each, and not for ever more. */
