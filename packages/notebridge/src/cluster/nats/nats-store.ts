@@ -31,12 +31,6 @@ const highestBelievable = 2 ** 52;
 /** A mark that a key was removed is gone after so long, as those that the server makes. */
 const markerTtl = '600s';
 
-/** The last message of a key: an entry, or the mark that it is gone. */
-interface LastMessage {
-  entry: StoredEntry | undefined;
-  revision: number;
-}
-
 export interface NatsStoreOptions {
   link: NatsLink;
   bucket: string;
@@ -164,8 +158,8 @@ export class NatsStore implements SharedStore, WatchedStore {
     }
   }
 
-  /** Asked of the leader: of who just wrote it, so that who decides by it seldom does so in vain. */
-  async #last(key: string): Promise<LastMessage | undefined> {
+  /** The last message of the key: an entry, or the mark that it is gone. Asked of the leader: of who just wrote it, so that who decides by it seldom does so in vain. */
+  async #last(key: string): Promise<{ entry: StoredEntry | undefined; revision: number } | undefined> {
     const { streams } = this.#link.manager;
     const read = () => streams.getMessage(this.stream, { last_by_subj: `${this.root}${key}` });
     const message = await this.#inTurn(key, () => this.ask(`read "${key}"`, read));
