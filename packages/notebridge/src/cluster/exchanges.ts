@@ -48,10 +48,9 @@ export interface ExchangeCounts {
   dropped: { stranger: number; signature: number; version: number; unreadable: number };
 }
 
-/** The other hub, and what signs and checks what goes there and comes from there. */
+/** The other hub, and what checks the packets that come from there. */
 interface KnownHub {
   link: HubLink;
-  outgoing: PacketSigner;
   incoming: PacketSigner;
 }
 
@@ -223,7 +222,7 @@ export class Exchanges {
       },
       onFault: (error) => this.#onFault(id, error),
     });
-    const created: KnownHub = { link, outgoing, incoming: new PacketSigner(key, { cluster, from: id, to: this.#self }) };
+    const created: KnownHub = { link, incoming: new PacketSigner(key, { cluster, from: id, to: this.#self }) };
     this.#hubs.set(id, created);
     return created;
   }

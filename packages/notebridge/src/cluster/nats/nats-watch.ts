@@ -76,30 +76,32 @@ export class NatsWatch implements StoreWatch {
   }
 
   /** Resolves when all that there is was told. Rejects, and is closed, if that fails. */
-  async open(): Promise<void> {
-    const opened = new Promise<void>((resolve, reject) => {
+  open(): Promise<void> {
+    return new Promise((resolve, reject) => {
       this.#opened = (error) => (error === undefined ? resolve() : reject(error));
+      const watchdog = setInterval(() => this.#check(), heartbeatMs / 2).unref();
+      const renew = (isConnected: boolean): void => void (isConnected && this.#opened === undefined && this.#renew());
+      this.#closers.push(() => clearInterval(watchdog), this.#options.link.onConnection(renew));
+      void this.#renew();
     });
-    const watchdog = setInterval(() => this.#check(), heartbeatMs / 2).unref();
-    this.#closers.push(() => clearInterval(watchdog));
-    this.#closers.push(this.#options.link.onConnection((isConnected) => void (isConnected && this.#opened === undefined && this.#renew())));
-    void this.#renew();
-    try {
-      await opened;
-    } catch (error) {
-      this.close();
-      throw error;
-    }
   }
 
   close(): void {
+    this.#close(new StoreUnavailable('The watch was closed.'));
+  }
+
+  #close(why: StoreUnavailable): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#retry);
+    this.#dropFeed();
+    for (const close of this.#closers) close();
+    this.#settle(why);
+  }
+
+  #dropFeed(): void {
     this.#feed?.subscription.unsubscribe();
     this.#feed = undefined;
-    for (const close of this.#closers.splice(0)) close();
-    this.#settle(new StoreUnavailable('The watch was closed.'));
   }
 
   #check(): void {
@@ -107,7 +109,7 @@ export class NatsWatch implements StoreWatch {
     if (this.#opened !== undefined) {
       // Also without a connection: whoever waits is told in time.
       if (silentMs <= openMs) return;
-      this.#settle(new StoreUnavailable(`NATS did not say within ${openMs / 1000} s what there is below "${this.#options.prefix}".`));
+      this.#close(new StoreUnavailable(`NATS did not say within ${openMs / 1000} s what there is below "${this.#options.prefix}".`));
     } else if (this.#feed !== undefined && this.#options.link.isConnected && silentMs > silenceMs) {
       void this.#renew();
     }
@@ -117,8 +119,7 @@ export class NatsWatch implements StoreWatch {
   async #renew(): Promise<void> {
     const { link, store, prefix, logger } = this.#options;
     clearTimeout(this.#retry);
-    this.#feed?.subscription.unsubscribe();
-    this.#feed = undefined;
+    this.#dropFeed();
     this.#heardMs = performance.now();
     let feed: Feed | undefined;
     try {
@@ -131,16 +132,15 @@ export class NatsWatch implements StoreWatch {
     } catch (error) {
       if (this.#feed !== feed) return;
       if (this.#opened !== undefined) {
-        return this.#settle(error instanceof StoreUnavailable ? error : new StoreUnavailable(`NATS: ${messageOf(error)}.`, error));
+        return this.#close(error instanceof StoreUnavailable ? error : new StoreUnavailable(`NATS: ${messageOf(error)}.`, error));
       }
       logger.debug('cluster: a watch could not be renewed', { prefix, error: messageOf(error) });
-      this.#retryLater(feed);
+      this.#retryLater();
     }
   }
 
-  #retryLater(feed?: Feed): void {
-    feed?.subscription.unsubscribe();
-    this.#feed = undefined;
+  #retryLater(): void {
+    this.#dropFeed();
     this.#retry = setTimeout(() => void this.#renew(), this.#retryMs).unref();
     this.#retryMs = Math.min(longestRetryMs, this.#retryMs * 2);
   }
@@ -241,7 +241,7 @@ export class NatsWatch implements StoreWatch {
         this.#say({ key, entry: undefined, revision: revision + 1 });
       }
     } catch {
-      if (feed === this.#feed) this.#retryLater(feed);
+      if (feed === this.#feed) this.#retryLater();
     }
   }
 
@@ -253,7 +253,7 @@ export class NatsWatch implements StoreWatch {
     }
   }
 
-  #settle(error?: Error): void {
+  #settle(error?: StoreUnavailable): void {
     const settle = this.#opened;
     this.#opened = undefined;
     settle?.(error);

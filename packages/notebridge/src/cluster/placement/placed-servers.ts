@@ -117,30 +117,21 @@ export class PlacedServers implements ToolServers {
       }
       default:
         if (method.startsWith('notebridge/')) throw new BridgeError('unknown_method', `Hubs of this version do not know "${method}".`);
-        if (server.isPerAgent === true) this.#noteGuest(from, context.caller.sessionId);
+        if (server.isPerAgent === true) this.#guests.set(from, (this.#guests.get(from) ?? new Set()).add(context.caller.sessionId));
         return server.request(method, message, context);
     }
   }
 
-  #noteGuest(hub: string, sessionId: string): void {
-    const sessions = this.#guests.get(hub);
-    if (sessions === undefined) this.#guests.set(hub, new Set([sessionId]));
-    else sessions.add(sessionId);
-  }
-
   #membershipChanged(): void {
+    const { membership, servers } = this.#options;
     for (const server of this.#placed.values()) server.membershipChanged();
-    this.#forgetGone();
-  }
-
-  /** What was held for agents of a hub that has ended. */
-  #forgetGone(): void {
     if (this.#guests.size === 0) return;
-    const alive = new Set(this.#options.membership.hubs().map(({ id }) => id));
+    const alive = new Set(membership.hubs().map(({ id }) => id));
     for (const [hub, sessions] of this.#guests) {
       if (alive.has(hub)) continue;
+      // Nothing is held any more for agents of a hub that has ended.
       this.#guests.delete(hub);
-      for (const sessionId of sessions) void this.#options.servers.endSession(sessionId);
+      for (const sessionId of sessions) void servers.endSession(sessionId);
     }
   }
 }
