@@ -5,7 +5,8 @@ import type { Runtime } from '../util/runtime.js';
 import type { ClusterBus } from './cluster-bus.js';
 import { type Membership, NotStarted, toKeyPart } from './cluster-parts.js';
 import type { ExchangeListener, HubExchange } from './hub-exchange.js';
-import { type ExchangeLimits, HubLink } from './hub-link.js';
+import { HubLink } from './hub-link.js';
+import type { ExchangeLimits } from './link-sender.js';
 import { PacketSigner } from './packet-signer.js';
 import { dataHead, type HubFrame, hubWire, packetHead, readPacket, senderOf, sizeOfFrame, writePacket } from './packets.js';
 
