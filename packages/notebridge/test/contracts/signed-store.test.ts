@@ -9,7 +9,8 @@ import { natsSettings } from '../support/nats-settings.js';
 import { describeSharedStoreContract, type StoreUnderTest } from './shared-store-contract.js';
 
 const key = randomBytes(32);
-const sign = (store: SharedStore, secret = key): SharedStore => createSignedStore(store, { key: secret, name: 'test', logger: silentLogger });
+const sign = (store: SharedStore, secret = key): SharedStore =>
+  createSignedStore(store, { key: secret, name: 'test', logger: silentLogger });
 
 describe.skipIf(natsProgram === undefined)(`signed entries${whyNoNats}`, () => {
   describeSharedStoreContract('one nats-server', async (): Promise<StoreUnderTest> => {
