@@ -17,7 +17,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends tini && rm -rf 
 ARG MCP_SERVERS="@modelcontextprotocol/server-filesystem@2026.8.31 @modelcontextprotocol/server-everything@2026.8.31"
 RUN if [ -n "${MCP_SERVERS}" ]; then npm install --global --ignore-scripts ${MCP_SERVERS}; fi && npm cache clean --force
 # What Notebridge loads only where the config asks for it: the client of NATS for a cluster. (Those of OpenTelemetry for traces, if you name them.)
-ARG OPTIONAL_PACKAGES="@nats-io/transport-node@3.4.0"
+ARG OPTIONAL_PACKAGES="@nats-io/transport-node@3.4.0 @nats-io/jetstream@3.4.0"
 RUN if [ -n "${OPTIONAL_PACKAGES}" ]; then npm install --prefix /opt --ignore-scripts ${OPTIONAL_PACKAGES}; fi && npm cache clean --force
 COPY --from=build /src/node_modules /opt/notebridge/node_modules
 COPY --from=build /src/packages/notebridge /opt/notebridge/packages/notebridge

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createKnownHubs, createLossyBus, createVirtualTime } from '../../test/support/hubs-in-memory.js';
 import { Exchanges, hubSubject } from './exchanges.js';
 import type { ExchangeEnd, ExchangeListener, HubExchange } from './hub-exchange.js';
-import type { ExchangeLimits } from './hub-link.js';
+import type { ExchangeLimits } from './link-sender.js';
 import { hubWire } from './packets.js';
 
 interface Heard {

@@ -5,7 +5,8 @@ import type { Runtime } from '../util/runtime.js';
 import type { ClusterBus } from './cluster-bus.js';
 import { type Membership, NotStarted, toKeyPart } from './cluster-parts.js';
 import type { ExchangeListener, HubExchange } from './hub-exchange.js';
-import { type ExchangeLimits, HubLink } from './hub-link.js';
+import { HubLink } from './hub-link.js';
+import type { ExchangeLimits } from './link-sender.js';
 import { PacketSigner } from './packet-signer.js';
 import { dataHead, type HubFrame, hubWire, packetHead, readPacket, senderOf, sizeOfFrame, writePacket } from './packets.js';
 
@@ -48,10 +49,9 @@ export interface ExchangeCounts {
   dropped: { stranger: number; signature: number; version: number; unreadable: number };
 }
 
-/** The other hub, and what signs and checks what goes there and comes from there. */
+/** The other hub, and what checks the packets that come from there. */
 interface KnownHub {
   link: HubLink;
-  outgoing: PacketSigner;
   incoming: PacketSigner;
 }
 
@@ -223,7 +223,7 @@ export class Exchanges {
       },
       onFault: (error) => this.#onFault(id, error),
     });
-    const created: KnownHub = { link, outgoing, incoming: new PacketSigner(key, { cluster, from: id, to: this.#self }) };
+    const created: KnownHub = { link, incoming: new PacketSigner(key, { cluster, from: id, to: this.#self }) };
     this.#hubs.set(id, created);
     return created;
   }

@@ -1,27 +1,14 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
-import type { Runtime } from '../util/runtime.js';
 import { type CallHead, printHubCall, toHead } from './call-messages.js';
-import type { ClusterBus } from './cluster-bus.js';
-import { type CallTarget, type Claims, type HubCalls, type Membership, ofHubItself, type WhyNotStarted } from './cluster-parts.js';
-import { type ExchangeCounts, Exchanges } from './exchanges.js';
-import type { ExchangeLimits } from './hub-link.js';
+import { type CallTarget, type Claims, type HubCalls, ofHubItself, type WhyNotStarted } from './cluster-parts.js';
+import { type ExchangeCounts, Exchanges, type ExchangesOptions } from './exchanges.js';
 import { MadeHubCall } from './made-hub-call.js';
 import { type AnswerCall, ServedHubCall } from './served-hub-call.js';
 
-export interface ExchangedCallsOptions {
-  bus: ClusterBus;
-  runtime: Runtime;
-  membership: Membership;
+export interface ExchangedCallsOptions extends Omit<ExchangesOptions, 'onOpen'> {
   claims: Pick<Claims, 'held'>;
-  /** Name of the cluster. */
-  cluster: string;
-  /** The secret that all hubs of the cluster have, and nobody else. */
-  key: Buffer;
-  logger: Logger;
-  limits?: Partial<ExchangeLimits> | undefined;
   /** The time that an owner has to answer a call that was cancelled. Milliseconds; default 2,000. */
   cancelledMs?: number | undefined;
 }
@@ -37,10 +24,10 @@ export class ExchangedCalls implements HubCalls {
   #onIdle: (() => void)[] = [];
 
   constructor(options: ExchangedCallsOptions) {
-    const { bus, runtime, membership, cluster, key, logger, limits } = options;
+    const { runtime, logger } = options;
     this.#options = options;
     this.#exchanges = new Exchanges({
-      ...{ bus, runtime, membership, cluster, key, logger, limits },
+      ...options,
       onOpen: (exchange) => {
         this.#served++;
         const { maxMessageBytes } = this.#exchanges;

@@ -1,42 +1,20 @@
 import { BridgeError } from '../core/errors.js';
 import type { Runtime } from '../util/runtime.js';
 import { type ExchangeEnd, type ExchangeListener, HubExchange } from './hub-exchange.js';
-import { LinkSender } from './link-sender.js';
+import { type LinkParts, LinkSender } from './link-sender.js';
 import { NumberRanges } from './number-ranges.js';
 import type { DataFrame, HubFrame, HubPacket, WhyOver } from './packets.js';
 import { RoundTrips } from './round-trips.js';
 
-export interface ExchangeLimits {
-  /** Exchanges that one hub may have open at another at once. */
-  maxExchanges: number;
-  /** Of one message. */
-  maxMessageBytes: number;
-  /** Of all messages that have come in part, of all hubs together. */
-  maxHeldBytes: number;
-  /** What may be on its way at once: of one side of an exchange, and to one hub. */
-  windowBytes: number;
-  linkWindowBytes: number;
-  /** How long an acknowledgement waits for something to travel with. Milliseconds. */
-  ackMs: number;
-  /** How long a side of an exchange says nothing at most, and after how long of hearing nothing it is over. Milliseconds. */
-  quietMs: number;
-  silenceMs: number;
-}
-
-export interface HubLinkOptions {
+export interface HubLinkOptions extends LinkParts {
   hub: string;
-  runtime: Runtime;
-  limits: ExchangeLimits;
   maxPieceBytes: number;
-  isConnected: () => boolean;
   /** Signs and sends. */
   send: (lowest: number, frames: readonly HubFrame[]) => void;
   /** The other hub has opened an exchange. */
   onOpen: (exchange: HubExchange) => ExchangeListener;
   /** Bytes of messages that have come in part, counted over all links. */
   held: { bytes: number };
-  /** Counts frames that are sent again. */
-  onResend: (frames: number) => void;
   /** What listens has thrown. */
   onFault: (error: unknown) => void;
 }
@@ -61,14 +39,13 @@ export class HubLink {
   #sweptAt = 0;
 
   constructor(options: HubLinkOptions) {
-    const { runtime, limits, isConnected, onResend } = options;
+    const { runtime, limits } = options;
     this.#options = options;
     this.#runtime = runtime;
     this.#trips = new RoundTrips(limits.ackMs);
     this.#opened = new NumberRanges(limits.maxExchanges);
     this.#sender = new LinkSender({
-      ...{ runtime, isConnected, onResend },
-      ...{ maxExchanges: limits.maxExchanges, linkWindowBytes: limits.linkWindowBytes, ackMs: limits.ackMs },
+      ...options,
       exchangeOf: (frame) => (frame.isOpeners ? this.#outgoing : this.#incoming).get(frame.exchange),
       send: (frames) => options.send(this.#lowest, frames),
     });

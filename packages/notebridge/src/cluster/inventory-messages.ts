@@ -1,7 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { deriveKey } from '../util/derive-key.js';
 import { parseObject } from './lease-entries.js';
+import { TextSigner } from './text-signer.js';
 
 /** What a hub has for itself: nothing of it is claimed, so nothing of it stands in the store. */
 export interface HubInventory {
@@ -27,7 +26,6 @@ const maxItems = 100;
 const maxSilent = 10;
 /** Of a name, and of each text that is said of it. */
 const maxCharacters = 160;
-const macCharacters = 32;
 
 /** Where hubs are asked what they have. */
 export const inventoryQuestions = 'inventory';
@@ -48,10 +46,10 @@ export interface InventoryQuestion {
 
 /** Signs what is asked and answered: who only has access to the bus can make neither. An answer is one to this asker's question, by this hub. */
 export class InventorySigner {
-  readonly #key: Buffer;
+  readonly #signer: TextSigner;
 
   constructor(key: Buffer, cluster: string) {
-    this.#key = deriveKey(key, `inventory ${cluster}`);
+    this.#signer = new TextSigner(key, `inventory ${cluster}`);
   }
 
   printQuestion({ asker, hubs, at }: InventoryQuestion): Buffer {
@@ -84,18 +82,12 @@ export class InventorySigner {
   }
 
   #sign(what: string, text: string): Buffer {
-    return Buffer.from(`${this.#codeOf(what, text)}${text}`);
+    return Buffer.from(this.#signer.sign(what, text));
   }
 
   #open(what: string, payload: Uint8Array): JsonObject | undefined {
-    const given = Buffer.from(payload.subarray(0, macCharacters));
-    const text = Buffer.from(payload.subarray(macCharacters)).toString();
-    const right = Buffer.from(this.#codeOf(what, text));
-    return given.length === right.length && timingSafeEqual(given, right) ? parseObject(text) : undefined;
-  }
-
-  #codeOf(what: string, text: string): string {
-    return createHmac('sha256', this.#key).update(`${what}\n${text}`).digest('base64url').slice(0, macCharacters);
+    const text = this.#signer.open(what, Buffer.from(payload).toString());
+    return text === undefined ? undefined : parseObject(text);
   }
 }
 

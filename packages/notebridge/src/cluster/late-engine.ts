@@ -1,5 +1,5 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import { type SharedStore, type StoreChange, StoreUnavailable, type StoreWatch, type WriteOptions } from '../state/shared-store.js';
+import { type SharedStore, StoreUnavailable } from '../state/shared-store.js';
 import type { ClusterBus } from './cluster-bus.js';
 
 /** What carries a cluster, once it is reached. */
@@ -21,13 +21,18 @@ export class LateEngine {
 
   constructor() {
     const late = this;
+    const reached = new Promise<ClusterEngine>((resolve) => this.#waiting.add(resolve));
+    const there = async (): Promise<SharedStore> => {
+      if (this.#engine === undefined) throw new StoreUnavailable('NATS has not been reached yet.');
+      return this.#engine.store;
+    };
     this.store = {
-      get: (key) => late.#store.then((store) => store.get(key)),
-      list: (prefix) => late.#store.then((store) => store.list(prefix)),
-      create: (key, value, options?: WriteOptions) => late.#store.then((store) => store.create(key, value, options)),
-      update: (key, value, revision, options?: WriteOptions) => late.#store.then((store) => store.update(key, value, revision, options)),
-      remove: (key, revision) => late.#store.then((store) => store.remove(key, revision)),
-      watch: (prefix, listener) => late.#watch(prefix, listener),
+      get: (key) => there().then((store) => store.get(key)),
+      list: (prefix) => there().then((store) => store.list(prefix)),
+      create: (key, value, options) => there().then((store) => store.create(key, value, options)),
+      update: (key, value, revision, options) => there().then((store) => store.update(key, value, revision, options)),
+      remove: (key, revision) => there().then((store) => store.remove(key, revision)),
+      watch: (prefix, listener) => reached.then(({ store }) => store.watch(prefix, listener)),
     };
     this.bus = {
       get maxPayload() {
@@ -37,13 +42,20 @@ export class LateEngine {
         return late.#engine?.bus.isConnected ?? false;
       },
       publish: (subject, payload) => late.#engine?.bus.publish(subject, payload),
-      subscribe: (subject, listener) => late.#whenThere((engine) => engine.bus.subscribe(subject, listener)),
+      subscribe: (subject, listener) => {
+        let stop: (() => void) | undefined;
+        const start = ({ bus }: ClusterEngine): void => {
+          stop = bus.subscribe(subject, listener);
+        };
+        if (this.#engine === undefined) this.#waiting.add(start);
+        else start(this.#engine);
+        return () => {
+          this.#waiting.delete(start);
+          stop?.();
+        };
+      },
       onConnection: (listener) => late.#connection.add(listener),
     };
-  }
-
-  get isThere(): boolean {
-    return this.#engine !== undefined;
   }
 
   /** From now on everything goes there. */
@@ -53,32 +65,5 @@ export class LateEngine {
     for (const start of [...this.#waiting]) start(engine);
     this.#waiting.clear();
     this.#connection.emit(engine.bus.isConnected);
-  }
-
-  get #store(): Promise<SharedStore> {
-    if (this.#engine !== undefined) return Promise.resolve(this.#engine.store);
-    return Promise.reject(new StoreUnavailable('NATS has not been reached yet.'));
-  }
-
-  #watch(prefix: string, listener: (change: StoreChange) => void): Promise<StoreWatch> {
-    return new Promise((resolve, reject) => {
-      this.#whenThere((engine) => {
-        engine.store.watch(prefix, listener).then(resolve, reject);
-        return () => {};
-      });
-    });
-  }
-
-  #whenThere(start: (engine: ClusterEngine) => () => void): () => void {
-    if (this.#engine !== undefined) return start(this.#engine);
-    let stop: (() => void) | undefined;
-    const later = (engine: ClusterEngine): void => {
-      stop = start(engine);
-    };
-    this.#waiting.add(later);
-    return () => {
-      this.#waiting.delete(later);
-      stop?.();
-    };
   }
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type SharedStore, StoreConflict } from '../state/shared-store.js';
+import { tryJson } from '../util/try-json.js';
 import type { HubView } from './cluster-parts.js';
 
 /** Where the leases of hubs stand in the store. */
@@ -65,12 +66,8 @@ export function sharedHubNames(hubs: readonly Pick<HubView, 'name'>[]): string[]
 }
 
 export function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryJson(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 function isNumber(value: unknown): value is number {

@@ -3,19 +3,37 @@ import type { Runtime } from '../util/runtime.js';
 import type { HubExchange } from './hub-exchange.js';
 import type { DataFrame, HubFrame, WhyOver } from './packets.js';
 
-export interface LinkSenderOptions {
-  runtime: Runtime;
+export interface ExchangeLimits {
+  /** Exchanges that one hub may have open at another at once. */
   maxExchanges: number;
+  /** Of one message. */
+  maxMessageBytes: number;
+  /** Of all messages that have come in part, of all hubs together. */
+  maxHeldBytes: number;
+  /** What may be on its way at once: of one side of an exchange, and to one hub. */
+  windowBytes: number;
   linkWindowBytes: number;
   /** How long an acknowledgement waits for something to travel with. Milliseconds. */
   ackMs: number;
+  /** How long a side of an exchange says nothing at most, and after how long of hearing nothing it is over. Milliseconds. */
+  quietMs: number;
+  silenceMs: number;
+}
+
+/** The parts of a link that its sender has, too. */
+export interface LinkParts {
+  runtime: Runtime;
+  limits: ExchangeLimits;
   isConnected: () => boolean;
+  /** Counts frames that are sent again. */
+  onResend: (frames: number) => void;
+}
+
+export interface LinkSenderOptions extends LinkParts {
   /** Signs and sends. */
   send: (frames: readonly HubFrame[]) => void;
   /** The exchange of a frame that is sent again, if it is open still. */
   exchangeOf: (frame: DataFrame) => HubExchange | undefined;
-  /** Counts frames that are sent again. */
-  onResend: (frames: number) => void;
 }
 
 /** What goes to another hub: what is said at one time goes together, and what acknowledges waits a little for company. */
@@ -52,7 +70,7 @@ export class LinkSender {
 
   /** Tells the other hub that an exchange is over here, with what goes there next. */
   over(exchange: number, isOpeners: boolean, why: WhyOver = 'ended'): void {
-    if (this.#overs.length < this.#options.maxExchanges) this.#overs.push({ type: 'over', exchange, isOpeners, why });
+    if (this.#overs.length < this.#options.limits.maxExchanges) this.#overs.push({ type: 'over', exchange, isOpeners, why });
     this.#wait();
   }
 
@@ -120,7 +138,7 @@ export class LinkSender {
     for (let turn = [...this.#ready]; turn.length > 0; ) {
       const next: HubExchange[] = [];
       for (const exchange of turn) {
-        if (this.#bytesInFlight >= this.#options.linkWindowBytes) return;
+        if (this.#bytesInFlight >= this.#options.limits.linkWindowBytes) return;
         const frame = exchange.outbox.take(now);
         if (frame !== undefined) {
           this.#bytesInFlight += frame.payload.length;
@@ -134,7 +152,7 @@ export class LinkSender {
   }
 
   #wait(): void {
-    this.#stopAcks ??= this.#options.runtime.after(this.#options.ackMs, () => {
+    this.#stopAcks ??= this.#options.runtime.after(this.#options.limits.ackMs, () => {
       this.#stopAcks = undefined;
       this.flush({ withAcks: true });
     });

@@ -43,16 +43,8 @@ export class NumberRanges {
     if (first !== undefined && first[0] < floor) first[0] = floor;
   }
 
-  /** The index of the first range that ends at the number or above. */
+  /** The index of the first range that ends at the number or above: nearly always the number is above them all, or in the last. */
   #placeOf(number: number): number {
-    let low = this.#ranges.length;
-    // Nearly always the number is above them all, or in the last.
-    if (low === 0 || (this.#ranges[low - 1] as [number, number])[1] < number) return low;
-    for (let from = 0; from < low; ) {
-      const middle = (from + low) >> 1;
-      if ((this.#ranges[middle] as [number, number])[1] < number) from = middle + 1;
-      else low = middle;
-    }
-    return low;
+    return this.#ranges.findLastIndex(([, last]) => last < number) + 1;
   }
 }

@@ -6,7 +6,7 @@ import type { Runtime } from '../util/runtime.js';
 import { type ClaimEntry, claimPrefix, parseClaimEntry, printClaimEntry } from './claim-entries.js';
 import { ClaimsView, type KnownClaim, toRecord } from './claims-view.js';
 import type { About, Claim, ClaimRecord, Claims, Membership, Owned } from './cluster-parts.js';
-import { EndedHubs } from './ended-hubs.js';
+import { rememberEnded } from './ended-hubs.js';
 import { HeldClaim } from './held-claim.js';
 import { keepWatching } from './keep-watching.js';
 import { ResourceTurns } from './resource-turns.js';
@@ -42,7 +42,7 @@ export class ResourceClaims implements Claims {
   /** In our name, as was told, and not held here: whether the entry is to be kept with its epoch, or removed. */
   readonly #strays = new Map<string, 'keep' | 'forget'>();
   readonly #listeners = new Set<(resource: string) => void>();
-  readonly #endedHubs: EndedHubs;
+  readonly #isEnded: (hub: string) => Promise<boolean>;
   #aliveHubs: ReadonlySet<string> = new Set();
   #hubId: string;
   #isClosed = false;
@@ -51,7 +51,7 @@ export class ResourceClaims implements Claims {
 
   constructor(options: ResourceClaimsOptions) {
     this.#options = options;
-    this.#endedHubs = new EndedHubs(options.store);
+    this.#isEnded = rememberEnded(options.store);
     this.#hubId = options.membership.self.id;
   }
 
@@ -132,7 +132,7 @@ export class ResourceClaims implements Claims {
     for (let tries = 0; tries < maxTries; tries += 1) {
       this.#assertMember(hub);
       const owner = known?.entry.hub;
-      if (known && owner && owner !== hub && (this.#aliveHubs.has(owner) || !(await this.#endedHubs.isEnded(owner)))) {
+      if (known && owner && owner !== hub && (this.#aliveHubs.has(owner) || !(await this.#isEnded(owner)))) {
         if (isFresh) return undefined;
         // Before we say that another has it, we look once more: it may have released it since we were told.
         known = await this.#newest(resource, 0);

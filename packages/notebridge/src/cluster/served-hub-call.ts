@@ -34,6 +34,8 @@ const maxQuestions = 64;
 interface OpenQuestion {
   resolve: (answer: JsonObject) => void;
   reject: (error: Error) => void;
+  /** It is not to be taken back any more. */
+  unlink: () => void;
 }
 
 /** A call of another hub, which runs here as one that came through a door of this one. */
@@ -63,7 +65,10 @@ export class ServedHubCall implements ExchangeListener {
 
   onEnd(end: ExchangeEnd): void {
     if (end !== 'done') this.#cancellation.cancel('the hub of the caller went away', { callerIsGone: true });
-    for (const { reject } of this.#questions.values()) reject(new BridgeError('cancelled', 'The caller of the call is gone.'));
+    for (const { reject, unlink } of this.#questions.values()) {
+      unlink();
+      reject(new BridgeError('cancelled', 'The caller of the call is gone.'));
+    }
     this.#questions.clear();
     this.#options.onEnd();
   }
@@ -146,16 +151,7 @@ export class ServedHubCall implements ExchangeListener {
         this.#exchange.send(callKinds.questionEnd, printNote({ id, reason }));
         reject(new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`));
       });
-      this.#questions.set(id, {
-        resolve: (answer) => {
-          unlink();
-          resolve(answer);
-        },
-        reject: (error) => {
-          unlink();
-          reject(error);
-        },
-      });
+      this.#questions.set(id, { resolve, reject, unlink });
     });
   }
 
@@ -163,6 +159,7 @@ export class ServedHubCall implements ExchangeListener {
     const question = typeof id === 'number' ? this.#questions.get(id) : undefined;
     if (question === undefined) return;
     this.#questions.delete(id as number);
+    question.unlink();
     if (isJsonObject(result)) question.resolve(result);
     else question.reject(fromHubFault(isJsonObject(fault) ? fault : {}));
   }

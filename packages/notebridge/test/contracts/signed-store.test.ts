@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it, vi } from 'vitest';
 import { connectNats } from '../../src/cluster/nats/connect-nats.js';
-import { SignedStore } from '../../src/cluster/signed-store.js';
+import { createSignedStore } from '../../src/cluster/signed-store.js';
 import type { SharedStore } from '../../src/state/shared-store.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';
 import { describeSharedStoreContract, type StoreUnderTest } from './shared-store-contract.js';
 
 const key = randomBytes(32);
-const sign = (store: SharedStore, secret = key): SignedStore => new SignedStore(store, { key: secret, name: 'test', logger: silentLogger });
+const sign = (store: SharedStore, secret = key): SharedStore =>
+  createSignedStore(store, { key: secret, name: 'test', logger: silentLogger });
 
 describe.skipIf(natsProgram === undefined)(`signed entries${whyNoNats}`, () => {
   describeSharedStoreContract('one nats-server', async (): Promise<StoreUnderTest> => {

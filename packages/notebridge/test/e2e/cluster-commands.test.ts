@@ -164,7 +164,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     const { ending, stderr } = await ps(['--cluster', '--config', configOf({})], without);
     expect(ending).not.toBe(0);
     expect(stderr).toMatch(
-      /needs the client of NATS: Cannot find package '@nats-io\/is-not-there'\. .*npm install @nats-io\/transport-node@3/,
+      /needs the client of NATS: Cannot find package '@nats-io\/is-not-there'\. .*npm install @nats-io\/transport-node@3 @nats-io\/jetstream@3/,
     );
     expect(await ps([], without)).toMatchObject({ ending: 0, stdout: expect.stringContaining('No hub') });
   });

@@ -180,7 +180,8 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     // More than it sends without an answer.
     await Promise.all(Array.from({ length: 20 }, (_, index) => a.store.create(`k.${index}`, 'x'.repeat(200_000))));
     expect(await a.store.list('k.')).toHaveLength(20);
-    const link = new NatsLink(await connect({ servers: nats.urls, user: 'deaf', pass: 'deaf', maxReconnectAttempts: -1 }), silentLogger);
+    const connection = await connect({ servers: nats.urls, user: 'deaf', pass: 'deaf', maxReconnectAttempts: -1 });
+    const link = await NatsLink.over(connection, silentLogger);
     onTestFinished(() => link.close());
     const store = new NatsStore({ link, bucket: 'notebridge-notebridge', logger: silentLogger, onMissing: () => {} });
     const stranger = await connect({ servers: nats.urls, user: 'hub', pass: 'hub', reconnect: false });

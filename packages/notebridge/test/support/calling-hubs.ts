@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { toLogger } from '@notebridge/kit/logger';
 import type { Claim, ServedCall } from '../../src/cluster/cluster-parts.js';
 import { ExchangedCalls } from '../../src/cluster/hub-calls.js';
-import type { ExchangeLimits } from '../../src/cluster/hub-link.js';
+import type { ExchangeLimits } from '../../src/cluster/link-sender.js';
 import { createContext } from './create-context.js';
 import { createKnownHubs, createLossyBus, createVirtualTime } from './hubs-in-memory.js';
 

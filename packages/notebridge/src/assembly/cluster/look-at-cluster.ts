@@ -6,7 +6,7 @@ import type { ClusterBus } from '../../cluster/cluster-bus.js';
 import { fromKeyPart, type HubView } from '../../cluster/cluster-parts.js';
 import type { ToldInventory } from '../../cluster/inventory-messages.js';
 import { hubPrefix, parseLeaseEntry, printLeaseEntry } from '../../cluster/lease-entries.js';
-import { SignedStore } from '../../cluster/signed-store.js';
+import { createSignedStore } from '../../cluster/signed-store.js';
 import type { SharedStore } from '../../state/shared-store.js';
 import { systemRuntime } from '../../util/runtime.js';
 
@@ -44,7 +44,7 @@ export interface ClusterSight {
 
 /** Reads who is there and who has what, by the store alone. It may be old, and nothing is written. */
 export async function lookAtCluster(bare: SharedStore, { key, name }: { key: Buffer; name: string }): Promise<ClusterSight> {
-  const store = new SignedStore(bare, { key, name, logger: silentLogger });
+  const store = createSignedStore(bare, { key, name, logger: silentLogger });
   const [leases, claims, all] = await Promise.all([store.list(hubPrefix), store.list(claimPrefix), bare.list(hubPrefix)]);
   const hubs = leases.flatMap(({ value }) => {
     const entry = parseLeaseEntry(value);

@@ -11,7 +11,7 @@ import { connectNats } from '../../cluster/nats/connect-nats.js';
 import type { NatsCluster } from '../../cluster/nats/nats-cluster.js';
 import { hubWire } from '../../cluster/packets.js';
 import { ResourceClaims } from '../../cluster/resource-claims.js';
-import { SignedStore } from '../../cluster/signed-store.js';
+import { createSignedStore } from '../../cluster/signed-store.js';
 import { StoredSessions } from '../../cluster/stored-sessions.js';
 import type { ClusterSettings } from '../../config/cluster-settings.js';
 import { codeOf } from '../../core/errors.js';
@@ -88,7 +88,7 @@ export class Cluster {
     this.#identityKey = deriveKey(key, `identities ${name}`);
     this.bus = this.#engine.bus;
     this.bareStore = this.#engine.store;
-    this.store = new SignedStore(this.#engine.store, { key, name, logger });
+    this.store = createSignedStore(this.#engine.store, { key, name, logger });
     this.membership = new HubLease({
       store: this.store,
       runtime,

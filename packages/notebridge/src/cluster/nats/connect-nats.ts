@@ -4,7 +4,7 @@ import { BridgeError } from '../../core/errors.js';
 import type { ConnectNatsOptions, NatsCluster } from './nats-cluster.js';
 
 /** As it is installed; docs/config.md has the same. */
-export const natsPackages = ['@nats-io/transport-node@3'];
+export const natsPackages = ['@nats-io/transport-node@3', '@nats-io/jetstream@3'];
 
 /**
  * Loads the client of NATS, which nobody else pays for, and connects. It is optional: who runs many hubs installs it. Rejects with

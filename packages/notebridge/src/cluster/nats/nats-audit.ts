@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { StoreUnavailable } from '../../state/shared-store.js';
 import { toKeyPart } from '../cluster-parts.js';
-import { JetStreamFault, type NatsLink } from './nats-link.js';
+import { type NatsLink, NatsRefusal } from './nats-link.js';
 
 /** Of several lines: far below what NATS takes, if nobody has changed that. */
 const maxBatchBytes = 262_144;
@@ -99,15 +100,17 @@ export class NatsAudit {
     const bytes = Buffer.byteLength(text);
     // A hub may have any name, and its subject is one part below that of the cluster.
     const subject = `notebridge.${clusterName}.audit.${toKeyPart(hub)}`;
+    const options = { msgID: `${this.#life}-${this.#count}` };
     let refusals = 0;
     for (;;) {
+      // Another server may take less than the one that this was made for.
+      let isForGood = bytes > this.#roomBytes;
       try {
-        // Another server may take less than the one that this was made for.
-        if (bytes > this.#roomBytes) throw new JetStreamFault({ err_code: tooLarge, description: 'larger than a message of NATS' });
-        await link.ask(subject, text, { 'Nats-Msg-Id': `${this.#life}-${this.#count}` });
+        if (isForGood) throw new StoreUnavailable('larger than a message of NATS');
+        await link.ask('keep lines of the audit', (timeout) => link.client.publish(subject, text, { ...options, timeout }));
         return true;
       } catch (error) {
-        const isForGood = error instanceof JetStreamFault && error.errCode === tooLarge;
+        isForGood ||= error instanceof NatsRefusal && error.code === tooLarge;
         if (this.#isClosed || isForGood) {
           this.#drop(lines.length, messageOf(error));
           return isForGood;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -6,9 +7,8 @@ import { BridgeError } from '../../core/errors.js';
 import { type SharedStore, StoreUnavailable } from '../../state/shared-store.js';
 import type { ClusterBus } from '../cluster-bus.js';
 import { NatsAudit } from './nats-audit.js';
-import { createNatsBus } from './nats-bus.js';
-import { NatsLink, NatsRightMissing } from './nats-link.js';
-import { toNatsLogin } from './nats-login.js';
+import { NatsLink, NatsRefusal } from './nats-link.js';
+import { type NatsLogin, toNatsLogin } from './nats-login.js';
 import { tryRights } from './nats-rights.js';
 import { NatsStore } from './nats-store.js';
 import { type EnsureOptions, ensureStream, streamInfo, toAuditConfig, toBucketConfig, toStream } from './nats-streams.js';
@@ -59,23 +59,36 @@ export async function createNatsCluster(options: ConnectNatsOptions): Promise<Na
   const { settings, logger, redactor, waitMs = 10_000, purpose = 'join', growMs = 60_000 } = options;
   const login = toNatsLogin(settings, (secret) => redactor?.add(secret));
   const untilMs = performance.now() + waitMs;
-  const connection = await untilReached(untilMs, () => connect({ ...login, ...connectionOptions(settings, waitMs) }), settings);
+  const connection = await retried(untilMs, () => reach(login, settings, waitMs));
   keepServers(connection, login.servers);
-  const link = new NatsLink(connection, logger);
+  const link = await NatsLink.over(connection, logger);
   try {
     assertVersion(connection);
     watchVersion(link, logger);
-    return await untilReady(untilMs, () => join(link, { settings, logger, purpose, growMs }));
+    return await retried(untilMs, () => join(link, { settings, logger, purpose, growMs }));
   } catch (error) {
     await link.close();
-    throw error instanceof NatsRightMissing ? new BridgeError('bad_config', error.message, { cause: error }) : error;
+    throw error;
+  }
+}
+
+/** Tries until it is done: NATS may be away, and a cluster of it that has just been started has no leader for some seconds. */
+async function retried<T>(untilMs: number, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      const isForGood = error instanceof NatsRefusal && error.isForGood;
+      if (isForGood || performance.now() + retryMs > untilMs)
+        throw new BridgeError(isForGood ? 'bad_config' : 'cluster_unavailable', error.message, { cause: error });
+      await sleep(retryMs);
+    }
   }
 }
 
 /** Those that were away when it connected are forgotten by the client, and may be all that are left later. */
 function keepServers(connection: NatsConnection, servers: readonly string[]): void {
-  // Clients before 3.4 can't be told.
-  if (typeof connection.setServers !== 'function') return;
   const known = connection.getServers().map(({ listen }) => listen);
   const forgotten = servers.filter((server) => !known.includes(server));
   if (forgotten.length > 0) connection.setServers([...known, ...forgotten]);
@@ -99,25 +112,21 @@ function connectionOptions({ name, hubName, urls }: ClusterSettings, waitMs: num
   };
 }
 
-async function untilReached(untilMs: number, reach: () => Promise<NatsConnection>, { urls }: ClusterSettings): Promise<NatsConnection> {
-  for (;;) {
-    try {
-      return await reach();
-    } catch (error) {
-      const why = messageOf(error);
-      // A server with much to do says "Authentication Timeout".
-      if (/authorization|authentication|credentials|nkey|jwt/i.test(why) && !/timeout/i.test(why)) {
-        const next =
-          'Look at "notebridge.cluster.credentials", the file with what it asks for, or at the user in "notebridge.cluster.url".';
-        throw new BridgeError('bad_config', `NATS does not let this hub in: ${why}. ${next}`, { cause: error });
-      }
-      if (performance.now() + retryMs > untilMs) {
-        const places = urls.map((url) => `"${withoutSecrets(url)}"`).join(', ');
-        const text = `Cannot reach NATS at ${places}: ${inWords(why)}. Start nats-server there, or fix "notebridge.cluster.url".`;
-        throw new BridgeError('cluster_unavailable', text, { cause: error });
-      }
-      await pause(retryMs);
+async function reach(login: NatsLogin, settings: ClusterSettings, waitMs: number): Promise<NatsConnection> {
+  try {
+    return await connect({ ...login, ...connectionOptions(settings, waitMs) });
+  } catch (error) {
+    const why = messageOf(error);
+    // A server with much to do says "Authentication Timeout".
+    if (/authorization|authentication|credentials|nkey|jwt/i.test(why) && !/timeout/i.test(why)) {
+      const next = 'Look at "notebridge.cluster.credentials", the file with what it asks for, or at the user in "notebridge.cluster.url".';
+      throw new BridgeError('bad_config', `NATS does not let this hub in: ${why}. ${next}`, { cause: error });
     }
+    const places = settings.urls.map((url) => `"${withoutSecrets(url)}"`).join(', ');
+    throw new StoreUnavailable(
+      `Cannot reach NATS at ${places}: ${inWords(why)}. Start nats-server there, or fix "notebridge.cluster.url".`,
+      error,
+    );
   }
 }
 
@@ -146,19 +155,6 @@ function watchVersion(link: NatsLink, logger: Logger): void {
   });
 }
 
-/** A NATS cluster that has just been started has no leader for some seconds. */
-async function untilReady<T>(untilMs: number, work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || error instanceof NatsRightMissing) throw error;
-      if (performance.now() + retryMs > untilMs) throw new BridgeError('cluster_unavailable', error.message, { cause: error });
-      await pause(retryMs);
-    }
-  }
-}
-
 interface JoinOptions extends Pick<ConnectNatsOptions, 'settings' | 'logger'> {
   purpose: 'join' | 'try' | 'look';
   growMs: number;
@@ -166,7 +162,7 @@ interface JoinOptions extends Pick<ConnectNatsOptions, 'settings' | 'logger'> {
 
 async function join(link: NatsLink, { settings, logger, purpose, growMs }: JoinOptions): Promise<NatsCluster> {
   const { name, audit } = settings;
-  const bucket = `notebridge-${name}`;
+  const [bucket, prefix] = [`notebridge-${name}`, `notebridge.${name}.`];
   const auditStream = audit === false ? undefined : toAuditConfig(name, audit);
   const streams = [toStream(bucket), ...(auditStream === undefined ? [] : [auditStream.name])];
   let sparse: string | undefined;
@@ -179,18 +175,22 @@ async function join(link: NatsLink, { settings, logger, purpose, growMs }: JoinO
   };
   // Each renewal of a lease asks for it while NATS is ill: what is wrong is said once. Without a connection there is nothing to ask.
   let told: string | undefined;
-  const tell = (why: string | undefined): void => {
-    if (why !== undefined && why !== told) logger.warn(`cluster: ${why}`);
-    told = why;
-  };
   const again = (mayChange: EnsureOptions['mayChange']): (() => void) => {
-    const once = oneAtATime(() =>
-      ensure(mayChange).then(
-        () => tell(undefined),
-        (error) => tell(messageOf(error)),
-      ),
-    );
-    return () => purpose === 'join' && link.isConnected && once();
+    let isRunning = false;
+    const end = (why?: string): void => {
+      isRunning = false;
+      if (why !== undefined && why !== told) logger.warn(`cluster: ${why}`);
+      told = why;
+    };
+    return () => {
+      // A run does what is asked for meanwhile, too.
+      if (purpose !== 'join' || !link.isConnected || isRunning) return;
+      isRunning = true;
+      void ensure(mayChange).then(
+        () => end(),
+        (error) => end(messageOf(error)),
+      );
+    };
   };
   const ensureAgain = again('all');
   const store = new NatsStore({ link, bucket, logger, onMissing: ensureAgain });
@@ -204,7 +204,7 @@ async function join(link: NatsLink, { settings, logger, purpose, growMs }: JoinO
     }
   } else {
     await ensure(purpose === 'try' ? 'nothing' : 'all');
-    await tryRights(link, { store, prefix: `notebridge.${name}.`, streams });
+    await tryRights(link, { store, prefix, streams });
     link.onConnection(ensureAgain);
   }
   // Servers of a NATS that is just being started come one after the other.
@@ -214,7 +214,7 @@ async function join(link: NatsLink, { settings, logger, purpose, growMs }: JoinO
     (await streamInfo(link, toStream(bucket))) ?? Promise.reject(new StoreUnavailable(`There is no bucket "${bucket}".`));
   return {
     store,
-    bus: createNatsBus(link, name),
+    bus: createBus(link, prefix),
     get serverVersion() {
       return link.connection.info?.version ?? '';
     },
@@ -237,15 +237,21 @@ async function join(link: NatsLink, { settings, logger, purpose, growMs }: JoinO
   };
 }
 
-/** What is asked for while it runs is done by that run. */
-function oneAtATime(work: () => Promise<void>): () => void {
-  let isRunning = false;
-  return () => {
-    if (isRunning) return;
-    isRunning = true;
-    void work().finally(() => {
-      isRunning = false;
-    });
+/** Plain messages of NATS. Each subject is put below that of the cluster, so that two clusters at one NATS never meet. */
+function createBus(link: NatsLink, prefix: string): ClusterBus {
+  return {
+    get maxPayload() {
+      return link.maxPayload;
+    },
+    get isConnected() {
+      return link.isConnected;
+    },
+    publish: (subject, payload) => link.send(prefix + subject, payload),
+    subscribe: (subject, listener) => {
+      const subscription = link.listen(prefix + subject, ({ data }) => listener(data));
+      return () => subscription.unsubscribe();
+    },
+    onConnection: (listener) => link.onConnection(listener),
   };
 }
 
@@ -254,10 +260,4 @@ function withoutSecrets(url: string): string {
   const hasScheme = url.includes('://');
   const { protocol, host } = new URL(hasScheme ? url : `nats://${url}`);
   return hasScheme ? `${protocol}//${host}` : host;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

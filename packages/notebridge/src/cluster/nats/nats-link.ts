@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { JetStreamApiError, type JetStreamClient, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import {
-  headers as createHeaders,
   type Msg,
   type NatsConnection,
   NoRespondersError,
@@ -13,42 +13,54 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { StoreUnavailable } from '../../state/shared-store.js';
 
 /** How long one question to NATS may take. */
-export const operationMs = 2000;
+const operationMs = 2000;
 const retryMs = 100;
 /** No leader just now, or another server than the one that was asked. */
 const notNow = new Set([10_008, 10_009]);
+/** JetStream is off, for the server or the account. */
+const isOff = new Set([10_039, 10_076]);
+const noRoom =
+  'Look for a full disk, or limits of the account, with `nats server report jetstream`, and make room: nothing runs out meanwhile.';
 
-/** NATS does not let us do what a hub has to do there. */
-export class NatsRightMissing extends StoreUnavailable {}
+/** NATS has refused what it was asked for. */
+export class NatsRefusal extends StoreUnavailable {
+  /** Undefined: it is a right that is missing. */
+  readonly code: number | undefined;
+  /** True: a person has to change something first. */
+  readonly isForGood: boolean;
 
-/** What JetStream answered in place of a result. */
-export class JetStreamFault extends Error {
-  readonly code: number;
-  readonly errCode: number;
-
-  constructor({ code, err_code, description }: { code?: number; err_code?: number; description?: string }) {
-    super(description ?? `error ${err_code ?? code}`);
-    this.name = 'JetStreamFault';
-    this.code = code ?? 0;
-    this.errCode = err_code ?? 0;
+  constructor(why: string, cause: Error, { code, isForGood = true }: { code?: number; isForGood?: boolean } = {}) {
+    super(why, cause);
+    this.code = code;
+    this.isForGood = isForGood;
   }
 }
 
 /** One connection to NATS, which comes back by itself; and questions to JetStream over it. Nothing is thrown but to who asked. */
 export class NatsLink {
   readonly connection: NatsConnection;
+  /** Both are asked by `ask` alone. */
+  readonly manager: JetStreamManager;
+  readonly client: JetStreamClient;
   readonly #logger: Logger;
   readonly #listeners = new Set<(isConnected: boolean) => void>();
   readonly #reported = new Set<string>();
-  readonly #rights = new Set<(missing: NatsRightMissing) => void>();
+  #missingRight: NatsRefusal | undefined;
   #maxPayload = 1_048_576;
   #isConnected = true;
   #isClosing = false;
 
-  constructor(connection: NatsConnection, logger: Logger) {
+  private constructor(manager: JetStreamManager, connection: NatsConnection, logger: Logger) {
     this.connection = connection;
+    this.manager = manager;
+    this.client = manager.jetstream();
     this.#logger = logger;
     this.#follow().catch((error) => logger.error('cluster: the connection to NATS is not followed any more', { error: messageOf(error) }));
+  }
+
+  static async over(connection: NatsConnection, logger: Logger): Promise<NatsLink> {
+    // The rights of the account are found out by using them: the client's own check asks for one more.
+    return new NatsLink(await jetstreamManager(connection, { checkAPI: false, timeout: operationMs }), connection, logger);
   }
 
   get isConnected(): boolean {
@@ -61,15 +73,14 @@ export class NatsLink {
     return this.#maxPayload;
   }
 
+  /** The first message or subscription that nobody waited for and NATS did not let us have. */
+  get missingRight(): NatsRefusal | undefined {
+    return this.#missingRight;
+  }
+
   onConnection(listener: (isConnected: boolean) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** Calls with what nobody waits for: a message or a subscription that NATS does not let us have. Returns the unsubscribe function. */
-  onRightMissing(listener: (missing: NatsRightMissing) => void): () => void {
-    this.#rights.add(listener);
-    return () => this.#rights.delete(listener);
   }
 
   /** Sends what may be lost. Without a connection nothing is sent: what is late does harm. */
@@ -97,37 +108,23 @@ export class NatsLink {
   }
 
   /**
-   * Asks JetStream. Rejects with `JetStreamFault` if it said no, and with `StoreUnavailable` if no answer came: then it may have been done.
-   * What certainly was not done is tried again for a while: nobody listened, or there was no leader.
+   * Asks JetStream for what is to be done (`write "k"`, for messages). Rejects with `NatsRefusal` if it said no, and with another
+   * `StoreUnavailable` if no answer came: then it may have been done. What certainly was not done is tried again for a while: nobody
+   * listened, or there was no leader. `advice`: what else a person can do where there is no room.
    */
-  async ask<Answer>(subject: string, question: Uint8Array | string | object, headers: Record<string, string> = {}): Promise<Answer> {
+  async ask<Answer>(doing: string, question: (timeoutMs: number) => Promise<Answer>, advice = ''): Promise<Answer> {
     const untilMs = performance.now() + operationMs;
-    const payload = typeof question === 'string' || question instanceof Uint8Array ? question : JSON.stringify(question);
     for (;;) {
       try {
-        return await this.#askOnce<Answer>(subject, payload, { headers, timeoutMs: untilMs - performance.now() });
+        // The client would keep it, and send it when it is late.
+        if (!this.isConnected) throw new StoreUnavailable('The connection to NATS is lost. It is tried again by itself.');
+        return await question(Math.max(1, Math.ceil(untilMs - performance.now())));
       } catch (error) {
-        if (!wasNotDone(error)) throw toUnavailable(subject, error);
-        if (performance.now() + retryMs * 2 > untilMs || !this.isConnected) throw toUnavailable(subject, error);
+        const isLate = performance.now() + retryMs * 2 > untilMs || !this.isConnected;
+        if (isLate || !wasNotDone(error)) throw toUnavailable(doing, error, advice);
         await sleep(retryMs);
       }
     }
-  }
-
-  async #askOnce<Answer>(
-    subject: string,
-    payload: Uint8Array | string,
-    { headers, timeoutMs }: { headers: Record<string, string>; timeoutMs: number },
-  ): Promise<Answer> {
-    if (!this.isConnected) throw new StoreUnavailable('The connection to NATS is lost. It is tried again by itself.');
-    const lines = Object.entries(headers);
-    const sent = lines.length === 0 ? undefined : createHeaders();
-    for (const [name, value] of lines) sent?.set(name, value);
-    const options = { timeout: Math.max(1, Math.ceil(timeoutMs)), ...(sent && { headers: sent }) };
-    const { data } = await this.connection.request(subject, payload, options);
-    const answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString()) as { error?: object };
-    if (answer.error !== undefined) throw new JetStreamFault(answer.error);
-    return answer as Answer;
   }
 
   async close(): Promise<void> {
@@ -142,8 +139,11 @@ export class NatsLink {
       if (status.type === 'reconnect') this.#setConnected(true);
       if (status.type === 'close') this.#noteClosed();
       if (status.type !== 'error') continue;
-      if (status.error instanceof PermissionViolationError) this.#reportRight(status.error);
-      else this.#logger.warn('cluster: NATS reports an error', { error: status.error.message });
+      const { error } = status;
+      if (error instanceof PermissionViolationError) {
+        this.#missingRight ??= toMissingRight(error);
+        this.#reportOnce(toMissingRight(error).message);
+      } else this.#logger.warn('cluster: NATS reports an error', { error: error.message });
     }
   }
 
@@ -167,12 +167,6 @@ export class NatsLink {
     }
   }
 
-  #reportRight(violation: PermissionViolationError): void {
-    const text = whatToGrant(violation);
-    this.#reportOnce(text);
-    for (const listener of [...this.#rights]) listener(new NatsRightMissing(text, violation));
-  }
-
   /** A hub would say it with each message. */
   #reportOnce(text: string): void {
     if (this.#reported.has(text) || this.#reported.size > 1000) return;
@@ -183,34 +177,50 @@ export class NatsLink {
 
 /** True if a question certainly had no effect, and may have an answer soon: nobody listened, or the stream has no leader just now. */
 function wasNotDone(error: unknown): boolean {
-  if (isOf(error, NoRespondersError)) return true;
-  return error instanceof JetStreamFault && notNow.has(error.errCode);
+  const refused = causeIn(error, JetStreamApiError);
+  return causeIn(error, NoRespondersError) !== undefined || (refused !== undefined && notNow.has(refused.code));
 }
 
-function isOf<Kind extends Error>(error: unknown, kind: abstract new (...args: never[]) => Kind): Kind | undefined {
-  if (error instanceof kind) return error;
-  return error instanceof Error && error.cause instanceof kind ? error.cause : undefined;
+/** Finds what happened in what the client has wrapped once or twice. */
+function causeIn<Kind extends Error>(error: unknown, kind: abstract new (...args: never[]) => Kind): Kind | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof kind) return at;
+  return undefined;
 }
 
-function toUnavailable(subject: string, error: unknown): Error {
-  const violation = isOf(error, PermissionViolationError);
-  if (violation !== undefined) return new NatsRightMissing(whatToGrant(violation), error);
-  if (isOf(error, NoRespondersError) !== undefined) {
+function toUnavailable(doing: string, error: unknown, advice: string): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  const violation = causeIn(error, PermissionViolationError);
+  if (violation !== undefined) return toMissingRight(violation);
+  const refused = causeIn(error, JetStreamApiError);
+  if (refused !== undefined) return toRefusal(doing, refused, advice);
+  const unheard = causeIn(error, NoRespondersError);
+  if (unheard !== undefined) {
     return new StoreUnavailable(
-      `Nothing at NATS answers to "${subject}". JetStream is off for this account, or too few servers of the NATS cluster run: look at them with \`nats server report jetstream\`.`,
+      `Nothing at NATS answers to "${unheard.subject}". JetStream is off for this account, or too few servers of the NATS cluster run: look at them with \`nats server report jetstream\`.`,
       error,
     );
   }
-  if (isOf(error, TimeoutError) !== undefined) {
-    return new StoreUnavailable(`NATS gave no answer on "${subject}" within ${operationMs / 1000} s.`, error);
+  if (causeIn(error, TimeoutError) !== undefined) {
+    return new StoreUnavailable(`NATS gave no answer when it was asked to ${doing}, within ${operationMs / 1000} s.`, error);
   }
-  if (error instanceof StoreUnavailable) return error;
-  if (error instanceof JetStreamFault)
-    return notNow.has(error.errCode) ? new StoreUnavailable(`JetStream: ${error.message}.`, error) : error;
   return new StoreUnavailable(`NATS: ${messageOf(error)}.`, error);
 }
 
-function whatToGrant({ operation, subject }: PermissionViolationError): string {
+/** A refusal for good is to be fixed by a person; what JetStream can't do now may pass. */
+function toRefusal(doing: string, error: JetStreamApiError, advice: string): StoreUnavailable {
+  const { code, status, message } = error;
+  if (notNow.has(code)) return new StoreUnavailable(`JetStream: ${message}.`, error);
+  const isForGood = isOff.has(code) || status < 500;
+  let next = isForGood ? '' : ` ${noRoom}${advice}`;
+  if (isOff.has(code)) next = ' Turn JetStream on, at the server (`jetstream {}`) and for the account.';
+  return new NatsRefusal(`NATS refused to ${doing}: ${message}.${next}`, error, { code, isForGood });
+}
+
+function toMissingRight(violation: PermissionViolationError): NatsRefusal {
+  const { operation, subject } = violation;
   const right = operation === 'publish' ? 'publish' : 'subscribe';
-  return `NATS does not let this hub ${right === 'publish' ? 'publish to' : 'subscribe to'} "${subject}". Grant its user the right to ${right} there; docs/config.md lists all that a hub needs.`;
+  return new NatsRefusal(
+    `NATS does not let this hub ${right} to "${subject}". Grant its user the right to ${right} there; docs/config.md lists all that a hub needs.`,
+    violation,
+  );
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type SharedStore, StoreUnavailable } from '../../state/shared-store.js';
-import { JetStreamFault, type NatsLink, type NatsRightMissing, operationMs } from './nats-link.js';
+import type { NatsLink } from './nats-link.js';
 
 export interface TriedRights {
   store: SharedStore;
@@ -15,29 +15,30 @@ export interface TriedRights {
  * of a call. Nothing that is there is changed.
  */
 export async function tryRights(link: NatsLink, { store, prefix, streams }: TriedRights): Promise<void> {
-  let missing: NatsRightMissing | undefined;
-  const unsubscribe = link.onRightMissing((right) => {
-    missing ??= right;
+  let isHeard = false;
+  const probe = `${prefix}probe.${randomUUID()}`;
+  const subscription = link.listen(probe, () => {
+    isHeard = true;
   });
   try {
-    // How a watch says that it keeps up; without it the server falls silent after some megabytes. Nobody answers it: what is asked next is
-    // answered later than it is refused.
+    // Nobody answers these two: what is asked after them is answered later than they come back or are refused.
+    link.send(probe);
+    // How a watch says that it keeps up; without it the server falls silent after some megabytes.
     link.send(`$JS.FC.${streams[0]}.probe`);
     await Promise.all(streams.map((stream) => tryChanges(link, stream)));
     await tryStore(store);
-    if (missing !== undefined) throw missing;
   } finally {
-    unsubscribe();
+    subscription.unsubscribe();
   }
-  await tryMessages(link, `${prefix}probe.${randomUUID()}`);
+  if (link.missingRight !== undefined) throw link.missingRight;
+  if (!isHeard) throw new StoreUnavailable('NATS did not bring back a message to this hub itself.');
 }
 
-/** A question without a name is refused for that, by who has the right to ask it. */
+/** A question without a name, which the client does not ask, is refused for that: whoever gets any answer has the right to ask. */
 async function tryChanges(link: NatsLink, stream: string): Promise<void> {
   for (const what of ['CREATE', 'UPDATE']) {
-    await link.ask(`$JS.API.STREAM.${what}.${stream}`, {}).catch((error) => {
-      if (!(error instanceof JetStreamFault)) throw error;
-    });
+    const subject = `$JS.API.STREAM.${what}.${stream}`;
+    await link.ask(`answer on "${subject}"`, (timeout) => link.connection.request(subject, '{}', { timeout }));
   }
 }
 
@@ -47,23 +48,4 @@ async function tryStore(store: SharedStore): Promise<void> {
   await store.get(`${prefix}one`);
   // No more than its own: there may be any number of entries, of any size, that somebody else has written.
   await store.list(prefix);
-}
-
-async function tryMessages(link: NatsLink, subject: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const finish = (error?: Error): void => {
-      clearTimeout(timer);
-      unsubscribe();
-      subscription.unsubscribe();
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    const timer = setTimeout(
-      () => finish(new StoreUnavailable('NATS did not bring back a message to this hub itself.')),
-      operationMs,
-    ).unref();
-    const unsubscribe = link.onRightMissing(finish);
-    const subscription = link.listen(subject, () => finish());
-    link.send(subject);
-  });
 }

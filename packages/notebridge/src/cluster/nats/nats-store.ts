@@ -1,4 +1,5 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import type { JetStreamPublishOptions } from '@nats-io/jetstream';
+import { headers } from '@nats-io/transport-node';
 import type { Logger } from '@notebridge/kit/logger';
 import {
   assertStoreKey,
@@ -14,8 +15,8 @@ import {
 } from '../../state/shared-store.js';
 import { Slots } from '../../util/slots.js';
 import { hubPrefix } from '../lease-entries.js';
-import { JetStreamFault, type NatsLink } from './nats-link.js';
-import { streamInfo, toFault, toStream } from './nats-streams.js';
+import { type NatsLink, NatsRefusal } from './nats-link.js';
+import { noStream, toStream } from './nats-streams.js';
 import { isGone, NatsWatch, type WatchedStore } from './nats-watch.js';
 
 /** The last message of the key had another sequence than the one that was to be written over. */
@@ -27,20 +28,8 @@ const wrongSequence = new Set([10_071, 10_164]);
 const mostAtOnce = 256;
 /** Who answers in the name of NATS could say any number: a store that is made anew above it would have none left, or none that is exact. */
 const highestBelievable = 2 ** 52;
-const noMessage = 10_037;
-const noStream = 10_059;
 /** A mark that a key was removed is gone after so long, as those that the server makes. */
 const markerTtl = '600s';
-
-interface StoredMessage {
-  message: { subject: string; seq: number; hdrs?: string; data?: string };
-}
-
-/** The last message of a key: an entry, or the mark that it is gone. */
-interface LastMessage {
-  entry: StoredEntry | undefined;
-  revision: number;
-}
 
 export interface NatsStoreOptions {
   link: NatsLink;
@@ -50,12 +39,15 @@ export interface NatsStoreOptions {
   onMissing: () => void;
 }
 
-/** A bucket of NATS: entries as its own tools write and read them. */
-export class NatsStore implements SharedStore {
+/**
+ * A bucket of NATS: entries as its own tools write and read them. NATS' client for buckets can neither give an entry that is written over a
+ * new end, nor a mark that a key was removed, and its watch notices after a minute that nothing feeds it; so these are made of streams.
+ */
+export class NatsStore implements SharedStore, WatchedStore {
+  readonly stream: string;
+  readonly root: string;
   readonly #link: NatsLink;
   readonly #logger: Logger;
-  readonly #stream: string;
-  readonly #prefix: string;
   readonly #onMissing: () => void;
   readonly #watches = new Set<NatsWatch>();
   readonly #slots = new Slots(mostAtOnce);
@@ -65,8 +57,8 @@ export class NatsStore implements SharedStore {
   constructor({ link, bucket, logger, onMissing }: NatsStoreOptions) {
     this.#link = link;
     this.#logger = logger;
-    this.#stream = toStream(bucket);
-    this.#prefix = `$KV.${bucket}.`;
+    this.stream = toStream(bucket);
+    this.root = `$KV.${bucket}.`;
     this.#onMissing = onMissing;
   }
 
@@ -94,7 +86,7 @@ export class NatsStore implements SharedStore {
     // A mark in the place of an entry that is gone has a sequence too, and may itself go at any moment: each try is one decision of the leader.
     for (let tries = 0; tries < 5; tries += 1) {
       try {
-        return await this.#write(key, value, { over, ...options });
+        return await this.#write(key, value, over, toTtl(options));
       } catch (error) {
         if (!(error instanceof StoreConflict)) throw error;
         const last = await this.#last(key);
@@ -109,20 +101,24 @@ export class NatsStore implements SharedStore {
     assertStoreKey(key);
     assertStoreValue(value);
     if (revision <= 0) throw new StoreConflict(key);
-    return this.#write(key, value, { over: revision, ...options });
+    return this.#write(key, value, revision, toTtl(options));
   }
 
   async remove(key: string, revision: number): Promise<void> {
     assertStoreKey(key);
     if (revision <= 0) throw new StoreConflict(key);
-    await this.#publish(key, '', { over: revision, headers: { 'KV-Operation': 'DEL', 'Nats-TTL': markerTtl } });
+    const isMark = headers();
+    isMark.set('KV-Operation', 'DEL');
+    await this.#write(key, '', revision, { headers: isMark, ttl: markerTtl });
   }
 
   async watch(prefix: string, listener: (change: StoreChange) => void): Promise<StoreWatch> {
     assertStorePrefix(prefix);
-    const watch = new NatsWatch({ link: this.#link, store: this.#watched, prefix, listener, logger: this.#logger });
+    const watch = new NatsWatch({
+      ...{ link: this.#link, store: this, prefix, listener, logger: this.#logger },
+      onClose: () => this.#watches.delete(watch),
+    });
     this.#watches.add(watch);
-    watch.onClosed(() => this.#watches.delete(watch));
     await watch.open();
     return watch;
   }
@@ -131,75 +127,53 @@ export class NatsStore implements SharedStore {
     for (const watch of [...this.#watches]) watch.close();
   }
 
-  readonly #watched: WatchedStore = {
-    subjectOf: (prefix) => `${this.#prefix}${prefix}>`,
-    keyOf: (subject) => subject.slice(this.#prefix.length),
-    stream: () => this.#stream,
-    read: async (key) => (await this.#last(key))?.entry,
-    lastRevision: async () => {
-      const info = await streamInfo(this.#link, this.#stream);
-      if (info === undefined) throw this.#missing();
-      return info.state.last_seq;
-    },
-    missing: () => this.#missing(),
-    saw: (revision) => this.#see(revision),
-  };
-
-  async #write(key: string, value: string, { over, ttlMs }: WriteOptions & { over: number }): Promise<number> {
-    const headers = ttlMs === undefined ? {} : { 'Nats-TTL': `${Math.max(1, Math.ceil(ttlMs / 1000))}s` };
-    return this.#publish(key, value, { over, headers });
+  /** Asks for what is in the stream. */
+  async ask<Answer>(doing: string, question: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await this.#link.ask(doing, question);
+    } catch (error) {
+      if (!(error instanceof NatsRefusal && error.code === noStream)) throw error;
+      this.#onMissing();
+      throw new StoreUnavailable(`NATS has lost what the hubs had stored there ("${this.stream}"). It is made anew.`, error);
+    }
   }
 
-  async #publish(key: string, value: string, { over, headers }: { over: number; headers: Record<string, string> }): Promise<number> {
-    const expected = { 'Nats-Expected-Last-Subject-Sequence': String(over), 'Nats-Expected-Stream': this.#stream };
+  see(revision: number): void {
+    if (revision > this.#highest && revision < highestBelievable) this.#highest = revision;
+  }
+
+  /** Over the last message of the key, if it has this revision; 0: if there is none. */
+  async #write(key: string, value: string, over: number, options: Partial<JetStreamPublishOptions>): Promise<number> {
+    const { client } = this.#link;
+    const expect = { streamName: this.stream, lastSubjectSequence: over };
+    const write = (timeout: number) => client.publish(`${this.root}${key}`, value, { ...options, expect, timeout });
     try {
-      const ask = () => this.#link.ask<{ seq: number }>(`${this.#prefix}${key}`, value, { ...expected, ...headers });
-      const { seq } = await this.#inTurn(key, ask);
-      this.#see(seq);
+      const { seq } = await this.#inTurn(key, () => this.#link.ask(`write "${key}"`, write));
+      this.see(seq);
       return seq;
     } catch (error) {
-      if (error instanceof StoreUnavailable) this.#onMissing();
-      if (!(error instanceof JetStreamFault)) throw error;
-      if (wrongSequence.has(error.errCode)) throw new StoreConflict(key);
-      throw toStoreFault(`write "${key}"`, error);
+      if (!(error instanceof NatsRefusal)) this.#onMissing();
+      else if (error.code !== undefined && wrongSequence.has(error.code)) throw new StoreConflict(key);
+      throw error;
     }
   }
 
-  /** Asked of the leader: of who just wrote it, so that who decides by it seldom does so in vain. */
-  async #last(key: string): Promise<LastMessage | undefined> {
-    try {
-      const question = { last_by_subj: `${this.#prefix}${key}` };
-      const ask = () => this.#link.ask<StoredMessage>(`$JS.API.STREAM.MSG.GET.${this.#stream}`, question);
-      const { message } = await this.#inTurn(key, ask);
-      const { seq, hdrs = '', data = '' } = message;
-      this.#see(seq);
-      const isMark = isGone(Buffer.from(hdrs, 'base64').toString('latin1'));
-      return { entry: isMark ? undefined : { key, value: Buffer.from(data, 'base64').toString(), revision: seq }, revision: seq };
-    } catch (error) {
-      if (!(error instanceof JetStreamFault)) throw error;
-      if (error.errCode === noMessage) return undefined;
-      throw error.errCode === noStream ? this.#missing() : toStoreFault(`read "${key}"`, error);
-    }
+  /** The last message of the key: an entry, or the mark that it is gone. Asked of the leader: of who just wrote it, so that who decides by it seldom does so in vain. */
+  async #last(key: string): Promise<{ entry: StoredEntry | undefined; revision: number } | undefined> {
+    const { streams } = this.#link.manager;
+    const read = () => streams.getMessage(this.stream, { last_by_subj: `${this.root}${key}` });
+    const message = await this.#inTurn(key, () => this.ask(`read "${key}"`, read));
+    if (message === null) return undefined;
+    const { seq: revision, header, data } = message;
+    this.see(revision);
+    return { entry: isGone(header) ? undefined : { key, value: Buffer.from(data).toString(), revision }, revision };
   }
 
   #inTurn<Answer>(key: string, ask: () => Promise<Answer>): Promise<Answer> {
     return key.startsWith(hubPrefix) ? ask() : this.#slots.run(ask);
   }
-
-  #missing(): StoreUnavailable {
-    this.#onMissing();
-    return new StoreUnavailable(`NATS has lost what the hubs had stored there ("${this.#stream}"). It is made anew.`);
-  }
-
-  #see(revision: number): void {
-    if (revision > this.#highest && revision < highestBelievable) this.#highest = revision;
-  }
 }
 
-/** Whoever asks knows two ways in which a store fails. */
-function toStoreFault(doing: string, fault: JetStreamFault): StoreUnavailable {
-  const error = toFault(doing, fault);
-  return error instanceof StoreUnavailable
-    ? error
-    : new StoreUnavailable(isJsonObject(error) ? String(error.message) : String(fault), fault);
+function toTtl({ ttlMs }: WriteOptions): { ttl?: string } {
+  return ttlMs === undefined ? {} : { ttl: `${Math.max(1, Math.ceil(ttlMs / 1000))}s` };
 }

@@ -1,27 +1,11 @@
+import type { StreamConfig, StreamInfo, StreamUpdateConfig } from '@nats-io/jetstream';
 import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { ClusterAudit } from '../../config/cluster-settings.js';
-import { BridgeError } from '../../core/errors.js';
-import { StoreUnavailable } from '../../state/shared-store.js';
-import { JetStreamFault, type NatsLink } from './nats-link.js';
+import { type NatsLink, NatsRefusal } from './nats-link.js';
 
-/** A stream as JetStream has it: its names, and times in nanoseconds. */
-interface StreamConfig {
-  name: string;
-  subjects?: string[];
-  num_replicas?: number;
-  max_msgs_per_subject?: number;
-  allow_msg_ttl?: boolean;
-  subject_delete_marker_ttl?: number;
-  first_seq?: number;
-  [more: string]: unknown;
-}
-
-export interface StreamInfo {
-  config: StreamConfig;
-  state: { last_seq: number };
-  /** When the server answered, by its clock. */
-  ts?: string;
-}
+/** The settings of a stream that we write. Times are in nanoseconds. */
+type WantedStream = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
 
 const nanosPerMs = 1_000_000;
 const nanosPerDay = 86_400_000 * nanosPerMs;
@@ -32,7 +16,8 @@ const markerMs = 600_000;
  * costs NATS some hundred bytes for each of them.
  */
 const duplicateMs = 600_000;
-const notFound = 10_059;
+/** There is no such stream. */
+export const noStream = 10_059;
 const nameInUse = 10_058;
 /** Not so many servers, or none with so much room. */
 const noPeers = new Set([10_005, 10_074]);
@@ -47,8 +32,7 @@ export interface EnsureOptions {
   advice?: string;
 }
 
-/** What is written of a stream: which subject, and with which settings. */
-export function toBucketConfig(bucket: string, highestRevision: number): StreamConfig {
+export function toBucketConfig(bucket: string, highestRevision: number): WantedStream {
   return {
     name: toStream(bucket),
     description: 'What the hubs of Notebridge agree by',
@@ -67,7 +51,7 @@ export function toBucketConfig(bucket: string, highestRevision: number): StreamC
   };
 }
 
-export function toAuditConfig(name: string, { maxDays, maxBytes }: ClusterAudit): StreamConfig {
+export function toAuditConfig(name: string, { maxDays, maxBytes }: ClusterAudit): WantedStream {
   return {
     name: `notebridge-${name}-audit`,
     description: 'Calls of all hubs of Notebridge',
@@ -88,107 +72,83 @@ export function toStream(bucket: string): string {
 
 export async function streamInfo(link: NatsLink, stream: string): Promise<StreamInfo | undefined> {
   try {
-    return await link.ask<StreamInfo>(`$JS.API.STREAM.INFO.${stream}`, '');
+    return await link.ask(`look at the stream "${stream}"`, () => link.manager.streams.info(stream));
   } catch (error) {
-    if (error instanceof JetStreamFault && error.errCode === notFound) return undefined;
-    throw toFault(`look at the stream "${stream}"`, error);
+    if (codeOf(error) === noStream) return undefined;
+    throw error;
   }
 }
 
 /**
  * Makes the stream where it is not there, or gives it what it lacks. Resolves to why fewer servers keep it than could, if it is so. Rejects with
- * `bad_config` if that can't be.
+ * `NatsRefusal` if that can't be.
  */
-export async function ensureStream(link: NatsLink, wanted: StreamConfig, options: EnsureOptions): Promise<string | undefined> {
-  const { replicas, mayChange = 'all' } = options;
-  const found = await streamInfo(link, wanted.name);
+export async function ensureStream(link: NatsLink, wanted: WantedStream, options: EnsureOptions): Promise<string | undefined> {
+  const { replicas, logger, mayChange = 'all', advice } = options;
+  const { name } = wanted;
+  const found = await streamInfo(link, name);
   if (found === undefined) return createStream(link, wanted, options);
   if (mayChange === 'nothing') return undefined;
-  const kept = found.config.num_replicas ?? 1;
+  const change = async (changes: Partial<StreamUpdateConfig>): Promise<void> => {
+    const doing = `change the stream "${name}" (${JSON.stringify(changes)})`;
+    await link.ask(doing, () => link.manager.streams.update(name, changes), advice);
+    logger.info('cluster: changed a stream of NATS', { stream: name, changes });
+  };
   const changes = mayChange === 'all' ? changesOf(found.config, wanted) : {};
-  if (Object.keys(changes).length > 0) await changeStream(link, found.config, changes, options);
+  if (Object.keys(changes).length > 0) await change(changes);
+  const kept = found.config.num_replicas ?? 1;
   const count = replicas ?? (isClustered(link) ? Math.max(3, kept) : kept);
   if (count === kept) return undefined;
   try {
     // Alone: where it can't be had, all else can.
-    await changeStream(link, { ...found.config, ...changes }, { num_replicas: count }, options);
+    await change({ num_replicas: count });
     return undefined;
   } catch (error) {
-    const { cause } = error as Error;
-    if (replicas !== undefined || !(cause instanceof JetStreamFault)) throw error;
-    return `Fewer servers of NATS keep the stream "${wanted.name}" than could (${kept}): ${cause.message}.`;
-  }
-}
-
-async function changeStream(
-  link: NatsLink,
-  config: StreamConfig,
-  changes: Partial<StreamConfig>,
-  { logger, advice }: EnsureOptions,
-): Promise<void> {
-  const stream = config.name;
-  try {
-    await link.ask(`$JS.API.STREAM.UPDATE.${stream}`, { ...config, ...changes });
-    logger.info('cluster: changed a stream of NATS', { stream, changes });
-  } catch (error) {
-    throw toFault(`change the stream "${stream}" (${JSON.stringify(changes)})`, error, advice);
+    if (replicas !== undefined || codeOf(error) === undefined) throw error;
+    return `Fewer servers of NATS keep the stream "${name}" than could (${kept}): ${messageOf((error as NatsRefusal).cause)}.`;
   }
 }
 
 /** What it can't work without, and what the config says. */
-function changesOf(found: StreamConfig, wanted: StreamConfig): Partial<StreamConfig> {
-  const changes: Partial<StreamConfig> = {};
+function changesOf(found: StreamConfig, wanted: WantedStream): Partial<StreamUpdateConfig> {
+  const changes: Partial<StreamUpdateConfig> = {};
   if (wanted.allow_msg_ttl === true) {
     if (found.allow_msg_ttl !== true) changes.allow_msg_ttl = true;
-    if ((found.subject_delete_marker_ttl ?? 0) <= 0) changes.subject_delete_marker_ttl = wanted.subject_delete_marker_ttl as number;
+    if ((found.subject_delete_marker_ttl ?? 0) <= 0) changes.subject_delete_marker_ttl = markerMs * nanosPerMs;
     if (found.max_msgs_per_subject !== 1) changes.max_msgs_per_subject = 1;
   }
-  for (const limit of ['max_age', 'max_bytes', 'duplicate_window']) {
-    if (wanted[limit] !== undefined && found[limit] !== wanted[limit]) changes[limit] = wanted[limit];
+  for (const limit of ['max_age', 'max_bytes', 'duplicate_window'] as const) {
+    const value = wanted[limit];
+    if (value !== undefined && found[limit] !== value) changes[limit] = value;
   }
   if (wanted.subjects?.some((subject) => !found.subjects?.includes(subject))) changes.subjects = wanted.subjects;
   return changes;
 }
 
-async function createStream(link: NatsLink, wanted: StreamConfig, { replicas, advice }: EnsureOptions): Promise<string | undefined> {
-  const create = (count: number): Promise<unknown> => link.ask(`$JS.API.STREAM.CREATE.${wanted.name}`, { ...wanted, num_replicas: count });
+async function createStream(
+  link: NatsLink,
+  wanted: WantedStream,
+  options: EnsureOptions,
+  count = options.replicas ?? (isClustered(link) ? 3 : 1),
+): Promise<string | undefined> {
+  const { name } = wanted;
   try {
-    await create(replicas ?? (isClustered(link) ? 3 : 1));
-    return undefined;
+    await link.ask(`make the stream "${name}"`, () => link.manager.streams.add({ ...wanted, num_replicas: count }), options.advice);
   } catch (error) {
+    const code = codeOf(error);
     // Another hub was faster.
-    if (error instanceof JetStreamFault && error.errCode === nameInUse) return undefined;
-    if (replicas !== undefined || !(error instanceof JetStreamFault) || !noPeers.has(error.errCode)) throw refusal(error);
+    if (code === nameInUse) return undefined;
+    if (options.replicas !== undefined || count === 1 || code === undefined || !noPeers.has(code)) throw error;
+    await createStream(link, wanted, options, 1);
+    return `One server of NATS alone keeps the stream "${name}": there are no three.`;
   }
-  await create(1).catch((error: unknown) => {
-    if (!(error instanceof JetStreamFault && error.errCode === nameInUse)) throw refusal(error);
-  });
-  return `One server of NATS alone keeps the stream "${wanted.name}": there are no three.`;
-
-  function refusal(error: unknown): unknown {
-    return toFault(`make the stream "${wanted.name}"`, error, advice);
-  }
+  return undefined;
 }
 
 function isClustered(link: NatsLink): boolean {
   return link.connection.info?.cluster !== undefined;
 }
 
-/** What JetStream refuses for good is to be fixed by a person; what it can't do now may pass. */
-export function toFault(doing: string, error: unknown, advice = ''): unknown {
-  if (!(error instanceof JetStreamFault)) return error;
-  const text = `NATS refused to ${doing}: ${error.message}.`;
-  // JetStream is off, for the server or the account.
-  if (error.errCode === 10_039 || error.errCode === 10_076) {
-    return new BridgeError('bad_config', `${text} Turn JetStream on, at the server (\`jetstream {}\`) and for the account.`, {
-      cause: error,
-    });
-  }
-  if (error.code >= 500) {
-    return new StoreUnavailable(
-      `${text} Look for a full disk, or limits of the account, with \`nats server report jetstream\`, and make room: nothing runs out meanwhile.${advice}`,
-      error,
-    );
-  }
-  return new BridgeError('bad_config', text, { cause: error });
+function codeOf(error: unknown): number | undefined {
+  return error instanceof NatsRefusal ? error.code : undefined;
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
+import { createInbox, type Msg, type MsgHdrs, type Subscription } from '@nats-io/transport-node';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type StoreChange, type StoredEntry, StoreUnavailable, type StoreWatch } from '../../state/shared-store.js';
-import { JetStreamFault, type NatsLink } from './nats-link.js';
-import { toFault } from './nats-streams.js';
+import type { NatsLink } from './nats-link.js';
 
 /** The server says so often that a watch is alive, if it has nothing else to say. */
 const heartbeatMs = 1000;
@@ -14,20 +13,20 @@ const firstRetryMs = 250;
 const longestRetryMs = 4000;
 /** How long it may take until all that there is was told, from one entry to the next. */
 const openMs = 5000;
-const noStream = 10_059;
 /** The server waits for a sign that we keep up, and sends nothing before. */
 const stalledHeader = 'Nats-Consumer-Stalled';
 
-/** What a watch knows of its store. */
+/** A store as its watches know it. */
 export interface WatchedStore {
-  stream(): string;
-  subjectOf(prefix: string): string;
-  keyOf(subject: string): string;
+  readonly stream: string;
+  /** The subject of each key begins with this. */
+  readonly root: string;
+  /** Rejects with `StoreUnavailable` alone. */
+  ask<Answer>(doing: string, question: () => Promise<Answer>): Promise<Answer>;
   /** At the leader. */
-  read(key: string): Promise<StoredEntry | undefined>;
-  lastRevision(): Promise<number>;
-  missing(): StoreUnavailable;
-  saw(revision: number): void;
+  get(key: string): Promise<StoredEntry | undefined>;
+  /** Is told of each revision. */
+  see(revision: number): void;
 }
 
 export interface NatsWatchOptions {
@@ -36,6 +35,7 @@ export interface NatsWatchOptions {
   prefix: string;
   listener: (change: StoreChange) => void;
   logger: Logger;
+  onClose: () => void;
 }
 
 /** One life of what feeds the watch: the last entry of each key, then each write, numbered. */
@@ -51,12 +51,16 @@ interface Feed {
  * Tells a prefix of a bucket. What feeds it is made anew when it falls silent, skips a number, or the connection was lost; it then begins with
  * all that there is. Messages come in the order of their revisions: so what is not above the highest that was told has been told, or what
  * came after it, also when a server that lags behind says it.
+ *
+ * NATS' client has ordered consumers, which do less: they notice silence after a minute, do not say which heartbeats mean that the server
+ * waits for us, go on behind the last message where a store that was lost begins below it, and leave each consumer at the server for five
+ * minutes.
  */
 export class NatsWatch implements StoreWatch {
   readonly #options: NatsWatchOptions;
   /** The revision of each key that is there, as was told. */
   readonly #there = new Map<string, number>();
-  readonly #closers: (() => void)[] = [];
+  readonly #closers: (() => void)[];
   #told = 0;
   #feed: Feed | undefined;
   #heardMs = performance.now();
@@ -68,37 +72,36 @@ export class NatsWatch implements StoreWatch {
 
   constructor(options: NatsWatchOptions) {
     this.#options = options;
+    this.#closers = [options.onClose];
   }
 
   /** Resolves when all that there is was told. Rejects, and is closed, if that fails. */
-  async open(): Promise<void> {
-    const opened = new Promise<void>((resolve, reject) => {
+  open(): Promise<void> {
+    return new Promise((resolve, reject) => {
       this.#opened = (error) => (error === undefined ? resolve() : reject(error));
+      const watchdog = setInterval(() => this.#check(), heartbeatMs / 2).unref();
+      const renew = (isConnected: boolean): void => void (isConnected && this.#opened === undefined && this.#renew());
+      this.#closers.push(() => clearInterval(watchdog), this.#options.link.onConnection(renew));
+      void this.#renew();
     });
-    const watchdog = setInterval(() => this.#check(), heartbeatMs / 2).unref();
-    this.#closers.push(() => clearInterval(watchdog));
-    this.#closers.push(this.#options.link.onConnection((isConnected) => isConnected && this.#opened === undefined && this.#renew()));
-    void this.#start();
-    try {
-      await opened;
-    } catch (error) {
-      this.close();
-      throw error;
-    }
-  }
-
-  onClosed(listener: () => void): void {
-    this.#closers.push(listener);
   }
 
   close(): void {
+    this.#close(new StoreUnavailable('The watch was closed.'));
+  }
+
+  #close(why: StoreUnavailable): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     clearTimeout(this.#retry);
+    this.#dropFeed();
+    for (const close of this.#closers) close();
+    this.#settle(why);
+  }
+
+  #dropFeed(): void {
     this.#feed?.subscription.unsubscribe();
     this.#feed = undefined;
-    for (const close of this.#closers.splice(0)) close();
-    this.#settle(new StoreUnavailable('The watch was closed.'));
   }
 
   #check(): void {
@@ -106,21 +109,17 @@ export class NatsWatch implements StoreWatch {
     if (this.#opened !== undefined) {
       // Also without a connection: whoever waits is told in time.
       if (silentMs <= openMs) return;
-      this.#settle(new StoreUnavailable(`NATS did not say within ${openMs / 1000} s what there is below "${this.#options.prefix}".`));
+      this.#close(new StoreUnavailable(`NATS did not say within ${openMs / 1000} s what there is below "${this.#options.prefix}".`));
     } else if (this.#feed !== undefined && this.#options.link.isConnected && silentMs > silenceMs) {
-      this.#renew();
+      void this.#renew();
     }
   }
 
-  #renew(): void {
-    clearTimeout(this.#retry);
-    void this.#start();
-  }
-
-  async #start(): Promise<void> {
+  /** Makes what feeds the watch, in the place of what did. */
+  async #renew(): Promise<void> {
     const { link, store, prefix, logger } = this.#options;
-    this.#feed?.subscription.unsubscribe();
-    this.#feed = undefined;
+    clearTimeout(this.#retry);
+    this.#dropFeed();
     this.#heardMs = performance.now();
     let feed: Feed | undefined;
     try {
@@ -128,26 +127,29 @@ export class NatsWatch implements StoreWatch {
       const made: Feed = { subscription: link.listen(inbox, (message) => this.#hear(made, message)), number: 0, seen: new Set() };
       feed = this.#feed = made;
       if (this.#told > 0) await this.#noticeOtherStore();
-      const pending = await this.#createConsumer(store.subjectOf(prefix), inbox);
+      const pending = await this.#createConsumer(`${store.root}${prefix}>`, inbox);
       if (this.#feed === made && pending === 0) this.#endOfFirst(made);
     } catch (error) {
       if (this.#feed !== feed) return;
-      if (this.#opened !== undefined) return this.#settle(toUnavailable(error));
+      if (this.#opened !== undefined) {
+        return this.#close(error instanceof StoreUnavailable ? error : new StoreUnavailable(`NATS: ${messageOf(error)}.`, error));
+      }
       logger.debug('cluster: a watch could not be renewed', { prefix, error: messageOf(error) });
-      this.#retryLater(feed);
+      this.#retryLater();
     }
   }
 
-  #retryLater(feed?: Feed): void {
-    feed?.subscription.unsubscribe();
-    this.#feed = undefined;
-    this.#retry = setTimeout(() => void this.#start(), this.#retryMs).unref();
+  #retryLater(): void {
+    this.#dropFeed();
+    this.#retry = setTimeout(() => void this.#renew(), this.#retryMs).unref();
     this.#retryMs = Math.min(longestRetryMs, this.#retryMs * 2);
   }
 
   /** A store that was put back from a copy begins again below what was told: then all of it is news. */
   async #noticeOtherStore(): Promise<void> {
-    const last = await this.#options.store.lastRevision();
+    const { link, store } = this.#options;
+    const { state } = await store.ask(`look at the stream "${store.stream}"`, () => link.manager.streams.info(store.stream));
+    const last = state.last_seq;
     if (last >= this.#told) return;
     this.#options.logger.warn('cluster: what NATS has stored is older than what it said before', { last, told: this.#told });
     this.#told = 0;
@@ -155,30 +157,23 @@ export class NatsWatch implements StoreWatch {
 
   /** Resolves to how many messages come at first. */
   async #createConsumer(subject: string, inbox: string): Promise<number> {
-    const stream = this.#options.store.stream();
-    const name = `notebridge-${randomUUID()}`;
-    const config = {
-      name,
-      deliver_subject: inbox,
-      deliver_policy: 'last_per_subject',
-      ack_policy: 'none',
-      replay_policy: 'instant',
-      filter_subject: subject,
-      max_deliver: 1,
-      mem_storage: true,
-      num_replicas: 1,
-      flow_control: true,
-      idle_heartbeat: heartbeatMs * 1e6,
-      inactive_threshold: 5e9,
-    };
-    try {
-      const question = { stream_name: stream, config, action: 'create' };
-      return (await this.#options.link.ask<{ num_pending: number }>(`$JS.API.CONSUMER.CREATE.${stream}.${name}.${subject}`, question))
-        .num_pending;
-    } catch (error) {
-      if (error instanceof JetStreamFault && error.errCode === noStream) throw this.#options.store.missing();
-      throw error instanceof JetStreamFault ? new StoreUnavailable(messageOf(toFault(`watch "${subject}"`, error)), error) : error;
-    }
+    const { link, store } = this.#options;
+    const create = () =>
+      link.manager.consumers.add(store.stream, {
+        name: `notebridge-${randomUUID()}`,
+        deliver_subject: inbox,
+        deliver_policy: 'last_per_subject',
+        ack_policy: 'none',
+        replay_policy: 'instant',
+        filter_subject: subject,
+        max_deliver: 1,
+        mem_storage: true,
+        num_replicas: 1,
+        flow_control: true,
+        idle_heartbeat: heartbeatMs * 1e6,
+        inactive_threshold: 5e9,
+      });
+    return (await store.ask(`watch "${subject}"`, create)).num_pending;
   }
 
   #hear(feed: Feed, message: Msg): void {
@@ -189,7 +184,7 @@ export class NatsWatch implements StoreWatch {
     if (code !== 0) return this.#hearStatus(feed, message);
     const place = placeOf(message.reply ?? '');
     if (place === undefined) return;
-    if (place.number !== feed.number + 1) return this.#renew();
+    if (place.number !== feed.number + 1) return void this.#renew();
     feed.number = place.number;
     this.#tell(feed, message, place.revision);
     if (place.pending === 0 && feed === this.#feed) this.#endOfFirst(feed);
@@ -197,25 +192,25 @@ export class NatsWatch implements StoreWatch {
 
   #hearStatus(feed: Feed, message: Msg): void {
     // The consumer is gone, or its server.
-    if (message.headers?.code !== 100) return this.#renew();
+    if (message.headers?.code !== 100) return void this.#renew();
     const stalled = message.headers.get(stalledHeader);
     const asks = message.reply !== undefined && message.reply !== '' ? message.reply : stalled;
     if (asks !== '') this.#options.link.send(asks);
     const last = message.headers.get('Nats-Last-Consumer');
     if (last === '') return;
-    if (Number(last) !== feed.number) return this.#renew();
+    if (Number(last) !== feed.number) return void this.#renew();
     // It has nothing more to say, or may not yet.
     if (stalled === '') this.#endOfFirst(feed);
   }
 
   #tell(feed: Feed, message: Msg, revision: number): void {
     const { store } = this.#options;
-    const key = store.keyOf(message.subject);
+    const key = message.subject.slice(store.root.length);
     feed.seen?.add(key);
     if (revision <= this.#told) return;
     this.#told = revision;
-    store.saw(revision);
-    if (!isGone(headersOf(message))) {
+    store.see(revision);
+    if (!isGone(message.headers)) {
       this.#there.set(key, revision);
       this.#say({ key, entry: { key, value: Buffer.from(message.data).toString(), revision }, revision });
     } else if (this.#there.delete(key)) {
@@ -238,7 +233,7 @@ export class NatsWatch implements StoreWatch {
     const { store } = this.#options;
     try {
       for (const [key, revision] of missing) {
-        const entry = await store.read(key);
+        const entry = await store.get(key);
         if (feed !== this.#feed) return;
         if (entry !== undefined || this.#there.get(key) !== revision) continue;
         this.#there.delete(key);
@@ -246,7 +241,7 @@ export class NatsWatch implements StoreWatch {
         this.#say({ key, entry: undefined, revision: revision + 1 });
       }
     } catch {
-      if (feed === this.#feed) this.#retryLater(feed);
+      if (feed === this.#feed) this.#retryLater();
     }
   }
 
@@ -258,7 +253,7 @@ export class NatsWatch implements StoreWatch {
     }
   }
 
-  #settle(error?: Error): void {
+  #settle(error?: StoreUnavailable): void {
     const settle = this.#opened;
     this.#opened = undefined;
     settle?.(error);
@@ -266,20 +261,9 @@ export class NatsWatch implements StoreWatch {
 }
 
 /** True if the headers say that the message is a mark in the place of an entry that was removed, or whose time has run out. */
-export function isGone(headers: string): boolean {
-  return /^KV-Operation: *(DEL|PURGE)\r?$|^Nats-Marker-Reason:/m.test(headers);
-}
-
-function toUnavailable(error: unknown): StoreUnavailable {
-  return error instanceof StoreUnavailable ? error : new StoreUnavailable(`NATS: ${messageOf(error)}.`, error);
-}
-
-function headersOf({ headers }: Msg): string {
-  if (headers === undefined) return '';
-  return headers
-    .keys()
-    .map((key) => `${key}: ${headers.get(key)}`)
-    .join('\n');
+export function isGone(headers: MsgHdrs | undefined): boolean {
+  if (headers === undefined) return false;
+  return ['DEL', 'PURGE'].includes(headers.get('KV-Operation')) || headers.has('Nats-Marker-Reason');
 }
 
 /** `$JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE.NUMBER.TIME.PENDING`, of newer servers with domain and account behind `ACK`. */

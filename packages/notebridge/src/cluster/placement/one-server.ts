@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CacheHints } from '../../core/cache-hints.js';
 import type { CallContext } from '../../core/call-context.js';
@@ -8,13 +9,13 @@ import { BridgeError } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
-import type { RequestContext } from '../../core/request-context.js';
 import type { ServerState, ServerStatus, ToolServer, ToolServerEvent } from '../../core/tool-server.js';
-import { type CallTarget, type Claim, type Owned, toKeyPart } from '../cluster-parts.js';
+import type { Runtime } from '../../util/runtime.js';
+import { type CallTarget, type Claim, type Claims, type HubCalls, type Membership, type Owned, toKeyPart } from '../cluster-parts.js';
 import { RemoteCaller } from '../remote-caller.js';
 import { type HubContextOptions, toHubContext } from '../remote-events.js';
+import { ConfiguredServer } from './configured-server.js';
 import { OwnerFollower } from './owner-follower.js';
-import { PlacedServer, type PlacedServerOptions } from './placed-server.js';
 import { RemoteToolList } from './remote-tool-list.js';
 import { endSessionMethod, ofServers, startMethod, stopMethod, watchTaskMethod } from './server-resources.js';
 
@@ -25,10 +26,25 @@ const endMs = 5_000;
 /** What others see of the server is written at most this often. Milliseconds. */
 const describeEveryMs = 250;
 
+/** The parts of a cluster by which servers are placed. */
+export interface PlacingParts {
+  calls: HubCalls;
+  claims: Claims;
+  membership: Membership;
+  runtime: Runtime;
+  logger: Logger;
+}
+
+export interface OneServerOptions extends PlacingParts {
+  /** The server as this hub has it: it runs nothing unless it is called. */
+  local: ToolServer;
+  onEvent: (event: ToolServerEvent) => void;
+}
+
 /** A server of which the cluster has one. Whoever has the claim runs it; all others have it called there, and take it over when that hub ends. */
-export class OneServer extends PlacedServer {
+export class OneServer extends ConfiguredServer implements ToolServer {
   readonly resource: string;
-  readonly #options: PlacedServerOptions;
+  readonly #options: OneServerOptions;
   readonly #caller: RemoteCaller;
   readonly #follower: OwnerFollower;
   readonly #remoteTools: RemoteToolList;
@@ -43,8 +59,8 @@ export class OneServer extends PlacedServer {
   #seen = '';
   #isClosed = false;
 
-  constructor(options: PlacedServerOptions) {
-    super(options);
+  constructor(options: OneServerOptions) {
+    super(options.local);
     const { claims, calls, runtime, local } = options;
     this.#options = options;
     this.resource = `${ofServers}${toKeyPart(local.name)}`;
@@ -62,7 +78,7 @@ export class OneServer extends PlacedServer {
       onSilence: () => this.#lookAround(),
     });
     this.#remoteTools = new RemoteToolList({
-      ask: () => this.#caller.call('tools/list', {}, toHubContext('tools/list')),
+      ask: () => this.#callOwner('tools/list'),
       digest: () => this.#owned?.about.tools,
     });
     this.#stopWatching = claims.subscribe((resource) => {
@@ -83,7 +99,11 @@ export class OneServer extends PlacedServer {
     return this.#claim?.isHeld() === true;
   }
 
-  override get state(): ServerState {
+  get status(): ServerStatus {
+    return this.state.status;
+  }
+
+  get state(): ServerState {
     if (this.isHere || this.local.status === 'disabled') return this.local.state;
     // What was told of it before says nothing of now, where this hub has lost its place: nobody is known to have it.
     const { about = {} } = (this.#options.membership.isHeld() ? this.#owned : undefined) ?? {};
@@ -91,21 +111,21 @@ export class OneServer extends PlacedServer {
     return { status, since: this.local.state.since, restarts: 0, inFlight: 0 };
   }
 
-  override get knownTools(): readonly Tool[] | undefined {
+  get knownTools(): readonly Tool[] | undefined {
     return this.isHere ? this.local.knownTools : this.#remoteTools.known;
   }
 
-  override get toolsCache(): CacheHints | undefined {
+  get toolsCache(): CacheHints | undefined {
     return this.isHere ? this.local.toolsCache : this.#remoteTools.cache;
   }
 
-  override get tasksEra(): Era | undefined {
+  get tasksEra(): Era | undefined {
     if (this.isHere) return this.local.tasksEra;
     const era = this.#owned?.about.tasksEra;
     return era === 'legacy' || era === 'modern' ? era : undefined;
   }
 
-  override async listTools(context?: CallContext): Promise<readonly Tool[]> {
+  async listTools(context?: CallContext): Promise<readonly Tool[]> {
     if (!this.isHere && this.#remoteTools.isCurrent && this.#remoteTools.known !== undefined) return this.#remoteTools.known;
     return (await this.#find()) === undefined ? this.local.listTools(context) : this.#remoteTools.read();
   }
@@ -116,52 +136,53 @@ export class OneServer extends PlacedServer {
     return this.#caller.call(method, params, context);
   }
 
-  override watchTask(taskId: string, context: CallContext): () => void {
-    if (this.isHere) return super.watchTask(taskId, context);
+  watchTask(taskId: string, context: CallContext): () => void {
+    if (this.isHere) return this.local.watchTask?.(taskId, context) ?? (() => {});
     const cancellation = new Cancellation();
     const { caller } = context;
-    const watch = this.#toContext(watchTaskMethod, { params: { taskId }, cancellation, caller });
-    this.#caller.call(watch.method, watch.message, watch).catch(() => undefined);
+    this.#callOwner(watchTaskMethod, { params: { taskId }, cancellation, caller }).catch(() => undefined);
     return () => cancellation.cancel('nobody listens to the task any more');
   }
 
-  override async start(): Promise<void> {
-    const context = this.#toContext(startMethod);
+  async start(): Promise<void> {
     try {
       if ((await this.#find()) === undefined) await this.local.start?.();
-      else await this.#caller.call(context.method, context.message, context);
+      else await this.#callOwner(startMethod);
     } catch (error) {
       this.#options.logger.warn(`The server "${this.name}" could not be started in the cluster.`, { error: messageOf(error) });
     }
   }
 
-  override async stop(why: string): Promise<void> {
-    if (this.isHere || this.#owned === undefined) return super.stop(why);
-    const context = this.#toContext(stopMethod, { params: { why } });
-    await this.#caller.call(context.method, context.message, context).catch(() => undefined);
+  async stop(why: string): Promise<void> {
+    if (this.isHere || this.#owned === undefined) return await this.local.stop?.(why);
+    await this.#callOwner(stopMethod, { params: { why } }).catch(() => undefined);
   }
 
+  /** An event of the server of this hub. True if it is everybody's here. */
   fromLocal({ kind }: ToolServerEvent): boolean {
     if (!this.isHere) return false;
     if (kind === 'state' || kind === 'tools') this.#describeSoon();
     return true;
   }
 
-  /** What a claim says holds only while its hub lives. */
-  override membershipChanged(): void {
+  /** Hubs came or went, or this hub's own lease did: what a claim says holds only while its hub lives. */
+  membershipChanged(): void {
     const owned = this.#owned;
     const isNobodys = owned === undefined && !this.isHere;
     const isUnheard = owned !== undefined && !this.#follower.isFollowing;
     if (isNobodys || isUnheard || this.#seen !== this.#seenOf(owned)) this.#lookAround();
   }
 
+  /** An agent of this hub has gone: what is held for it alone, at whichever hub, can go. Never rejects. */
   async endSession(sessionId: string): Promise<void> {
     const owned = this.#owned;
     if (!this.#sessions.delete(sessionId) || owned === undefined) return;
-    const context = this.#toContext(endSessionMethod, { params: { sessionId } });
-    await this.#options.calls.call(owned, context.method, context.message, context).catch(() => undefined);
+    const { calls, runtime } = this.#options;
+    const context = toHubContext(endSessionMethod, { params: { sessionId }, runtime });
+    await calls.call(owned, context.method, context.message, context).catch(() => undefined);
   }
 
+  /** Hands over what others can have; `next` is what this hub has in its place, if it goes on. Never rejects. Closing twice is harmless. */
   async close(next?: ToolServer): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -318,7 +339,9 @@ export class OneServer extends PlacedServer {
     return `${hub} ${epoch} ${String(about.status)} ${String(about.tools)} ${this.#options.membership.isHeld()}`;
   }
 
-  #toContext(method: string, options: HubContextOptions = {}): RequestContext {
-    return toHubContext(method, { ...options, runtime: this.#options.runtime });
+  /** Has whoever has it answer a call of this hub itself. */
+  #callOwner(method: string, options: HubContextOptions = {}): Promise<JsonObject> {
+    const context = toHubContext(method, { ...options, runtime: this.#options.runtime });
+    return this.#caller.call(method, context.message, context);
   }
 }

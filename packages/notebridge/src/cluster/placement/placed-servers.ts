@@ -4,8 +4,7 @@ import type { Provider } from '../../core/provider.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../../core/tool-server.js';
 import { NotStarted, type ServedCall, toKeyPart } from '../cluster-parts.js';
 import { sendEvents } from '../remote-events.js';
-import { OneServer } from './one-server.js';
-import type { PlacedServer, PlacingParts } from './placed-server.js';
+import { OneServer, type PlacingParts } from './one-server.js';
 import { endSessionMethod, eventsMethod, ofServers, startMethod, stopMethod, watchTaskMethod } from './server-resources.js';
 
 export interface PlacedServersOptions extends PlacingParts {
@@ -18,7 +17,7 @@ export class PlacedServers implements ToolServers {
   readonly #options: PlacedServersOptions;
   readonly #events = new Listeners<ToolServerEvent>();
   /** By the server of this hub. */
-  readonly #placed = new Map<ToolServer, PlacedServer>();
+  readonly #placed = new Map<ToolServer, OneServer>();
   readonly #closers: (() => void)[];
   /** Sessions of other hubs' agents that have something of their own here. */
   readonly #guests = new Map<string, Set<string>>();
@@ -59,7 +58,7 @@ export class PlacedServers implements ToolServers {
     await Promise.all([...this.#placed.values()].map((server) => server.close()));
   }
 
-  #placedOf(local: ToolServer): PlacedServer | undefined {
+  #placedOf(local: ToolServer): OneServer | undefined {
     // An edit of the config changes the placement of a server in place.
     if (local.placement !== 'one') {
       this.#replace(local, local);
@@ -118,30 +117,21 @@ export class PlacedServers implements ToolServers {
       }
       default:
         if (method.startsWith('notebridge/')) throw new BridgeError('unknown_method', `Hubs of this version do not know "${method}".`);
-        if (server.isPerAgent === true) this.#noteGuest(from, context.caller.sessionId);
+        if (server.isPerAgent === true) this.#guests.set(from, (this.#guests.get(from) ?? new Set()).add(context.caller.sessionId));
         return server.request(method, message, context);
     }
   }
 
-  #noteGuest(hub: string, sessionId: string): void {
-    const sessions = this.#guests.get(hub);
-    if (sessions === undefined) this.#guests.set(hub, new Set([sessionId]));
-    else sessions.add(sessionId);
-  }
-
   #membershipChanged(): void {
+    const { membership, servers } = this.#options;
     for (const server of this.#placed.values()) server.membershipChanged();
-    this.#forgetGone();
-  }
-
-  /** What was held for agents of a hub that has ended. */
-  #forgetGone(): void {
     if (this.#guests.size === 0) return;
-    const alive = new Set(this.#options.membership.hubs().map(({ id }) => id));
+    const alive = new Set(membership.hubs().map(({ id }) => id));
     for (const [hub, sessions] of this.#guests) {
       if (alive.has(hub)) continue;
+      // Nothing is held any more for agents of a hub that has ended.
       this.#guests.delete(hub);
-      for (const sessionId of sessions) void this.#options.servers.endSession(sessionId);
+      for (const sessionId of sessions) void servers.endSession(sessionId);
     }
   }
 }
