@@ -217,7 +217,8 @@ function isOfSameAgent(call: AskedCall, { caller }: AskedCall): boolean {
   return agentKey(call.caller) === agentKey(caller) && !(call.isRunning && isOnlyDeclared(caller));
 }
 
-function isGivenUp(error: unknown): boolean {
+/** The server may go on with the call, and ask. */
+export function isGivenUp(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'cancelled' || code === 'timeout';
 }
