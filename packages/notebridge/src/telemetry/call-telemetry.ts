@@ -4,7 +4,7 @@ import { codeOf, RemoteError } from '../core/errors.js';
 import type { CallDurations } from './call-durations.js';
 import type { CallSpans } from './call-spans.js';
 import { type CallSubject, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';
-import type { FollowCall, FollowedCall, OutgoingCall } from './outgoing-calls.js';
+import type { FollowCall } from './outgoing-calls.js';
 
 export interface CallTelemetryOptions {
   /** Undefined: no traces. Then what goes to servers is left as it is. */
@@ -16,14 +16,12 @@ export interface CallTelemetryOptions {
 /** What is learnt of calls that come in and of requests that go out, as spans and durations. */
 export class CallTelemetry implements CallObserver {
   readonly isOn = true;
-  readonly follow: FollowCall;
   readonly #options: CallTelemetryOptions;
   /** By the id of the call. What its tool is called at the server may be known only when it is sent there. */
   readonly #unnamed = new Map<string, CallSubject>();
 
   constructor(options: CallTelemetryOptions) {
     this.#options = options;
-    this.follow = (call) => this.#follow(call);
   }
 
   begin(begun: BegunCall): EndCall {
@@ -37,11 +35,11 @@ export class CallTelemetry implements CallObserver {
       const known = toKnownOutcome(outcome);
       if (this.#unnamed.get(callId) === subject) this.#unnamed.delete(callId);
       endSpan?.(known);
-      durations?.recordServer(subject, known, performance.now() - startedAt);
+      durations?.server(subject, known, performance.now() - startedAt);
     };
   }
 
-  #follow(call: OutgoingCall): FollowedCall | undefined {
+  readonly follow: FollowCall = (call) => {
     const { spans, durations } = this.#options;
     const subject = subjectOfOutgoing(call);
     const unnamed = this.#unnamed.get(call.callId);
@@ -51,7 +49,7 @@ export class CallTelemetry implements CallObserver {
     const startedAt = performance.now();
     const end = (outcome: string, statusCode?: string): void => {
       span?.end(outcome, statusCode);
-      durations?.recordClient(subject, outcome, performance.now() - startedAt);
+      durations?.client(subject, outcome, performance.now() - startedAt);
     };
     return {
       params: span?.params ?? call.params,
@@ -67,7 +65,7 @@ export class CallTelemetry implements CallObserver {
           },
         ),
     };
-  }
+  };
 }
 
 function outcomeOf({ isError }: JsonObject): string {

@@ -7,13 +7,13 @@ import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, 
 import type { OtlpSettings } from '../config/otlp-settings.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
-import { CallDurations } from './call-durations.js';
+import { type CallDurations, createDurations } from './call-durations.js';
 import type { SpanMaking } from './call-span.js';
 import { CallSpans } from './call-spans.js';
 import { CallTelemetry } from './call-telemetry.js';
 import type { Telemetry } from './outgoing-calls.js';
 import { SpanRoom } from './span-room.js';
-import { CollectorWatch, watchExporter } from './watched-exporter.js';
+import { watchExporter } from './watched-exporter.js';
 
 /** How long one batch may take, with its retries. Milliseconds. */
 const exportMs = 3000;
@@ -33,29 +33,23 @@ export interface CreateOtlpOptions {
   version: string;
 }
 
-interface Provider {
-  shutdown(): Promise<void>;
-}
-
 /** Starts to gather and to send. Nothing of OpenTelemetry's is made global. */
 export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Telemetry {
   const { traces, metrics, endpoint } = settings;
   const resource = resourceFromAttributes({ 'service.name': 'notebridge', 'service.version': version });
-  const providers: Provider[] = [];
+  const { origin } = new URL(endpoint);
+  const providers: { shutdown(): Promise<void> }[] = [];
   const optionsFor = (path: string) => ({
     url: toUrl(endpoint, path),
     headers: settings.headers,
     timeoutMillis: exportMs,
     concurrencyLimit,
   });
-  const watchOf = (what: string) => ({
-    watch: new CollectorWatch(logger, `${what} to ${new URL(endpoint).origin}`),
-    timeoutMs: exportMs + 500,
-  });
+  const watched = (what: string) => ({ logger, what: `${what} to ${origin}`, timeoutMs: exportMs + 500 });
 
   const startTraces = (): CallSpans => {
-    const room = new SpanRoom({ most: maxQueued, logger, origin: new URL(endpoint).origin });
-    const exporter = watchExporter(new OTLPTraceExporter(optionsFor('v1/traces')), watchOf('Traces'));
+    const room = new SpanRoom({ most: maxQueued, logger, origin });
+    const exporter = watchExporter(new OTLPTraceExporter(optionsFor('v1/traces')), watched('Traces'));
     const batches = new BatchSpanProcessor({
       exporter: {
         export: (spans, onResult) => {
@@ -87,7 +81,7 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
   };
 
   const startMetrics = (): CallDurations => {
-    const exporter = watchExporter(new OTLPMetricExporter(optionsFor('v1/metrics')), watchOf('Metrics'));
+    const exporter = watchExporter(new OTLPMetricExporter(optionsFor('v1/metrics')), watched('Metrics'));
     const reader = new PeriodicExportingMetricReader({
       exporter,
       exportIntervalMillis: settings.intervalMs,
@@ -96,7 +90,7 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
     });
     const provider = new MeterProvider({ resource, readers: [reader] });
     providers.push(provider);
-    return new CallDurations(provider.getMeter('notebridge', version));
+    return createDurations(provider.getMeter('notebridge', version));
   };
 
   const calls = new CallTelemetry({ spans: traces ? startTraces() : undefined, durations: metrics ? startMetrics() : undefined });
