@@ -98,7 +98,7 @@ export class SavedSkillStore implements SavedSkills {
       ensurePrivateDir(folder, { uid: ownUserId() });
       const entries = Object.entries(paths).map(([key, path]): [string, string] => [`${name}/${path}`, files[key as keyof typeof paths]]);
       // What somebody has made of these very files stands under the same name.
-      if (!(await this.#isWhole(record))) await removeTree(join(folder, hash));
+      if ((await this.#filesOf(record)) === undefined) await removeTree(join(folder, hash));
       await createPrivateFolder(join(folder, hash), new Map(entries.filter(([, text]) => text !== '')));
       return [...all.filter((one) => !isSame(one, record)), record];
     });
@@ -153,10 +153,6 @@ export class SavedSkillStore implements SavedSkills {
         throw new BridgeError('skill_changed', `"${idOf(record)}" was saved anew, or deleted, since it was shown. Nothing was changed.`);
       return all.map((one) => (isSame(one, record) ? { ...one, trusted } : one));
     });
-  }
-
-  async #isWhole(record: SkillRecord): Promise<boolean> {
-    return (await this.#filesOf(record)) !== undefined;
   }
 
   async #filesOf({ saver, hash, name }: SkillRecord): Promise<SavedSkillFiles | undefined> {

@@ -1,26 +1,25 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { largestOf } from '@notebridge/kit/long-lists';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
-import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../skills/saved-skills.js';
+import { toObjectResult } from '../../skills/skill-tools.js';
 import { foldSkillName } from '../../util/fold-skill-name.js';
 import { quote } from '../../util/quote.js';
 import { Slots } from '../../util/slots.js';
 import { toCodeResult } from '../execution/answer.js';
 import type { CodeExecutor, TestRun } from '../execution/code-executor.js';
 import type { CallCount, Running, RunningCode } from '../execution/running-code.js';
-import { readArguments } from '../read-arguments.js';
-import { parseName, parseSave, type SaveParams } from './save-params.js';
+import { parseRemove, parseSave, type SaveParams } from './save-params.js';
 import type { SkillRecord } from './saved-skill-record.js';
 import type { SavedSkillStore } from './saved-skill-store.js';
-import { writeDocument } from './write-document.js';
 
 export interface SkillSavingOptions {
   store: SavedSkillStore;
   running: RunningCode;
   executor: Pick<CodeExecutor, 'runTest'>;
-  tools: { save: Pick<Tool, 'inputSchema'>; remove: Pick<Tool, 'inputSchema'> };
 }
 
 /** Characters of what a failed test says. */
@@ -47,9 +46,9 @@ export class SkillSaving implements SavedSkillShelf {
 
   save(args: JsonObject, context: CallContext, taken: readonly string[]): Promise<ToolResult> {
     return readable(async () => {
-      const { store, tools } = this.#options;
+      const { store } = this.#options;
       const { saver, count } = this.#assertSaver(context);
-      const params = parseSave(args, tools.save);
+      const params = parseSave(args);
       const terms = { saver: principalKey(saver), overwrites: params.overwrite };
       if (taken.some((name) => foldSkillName(name) === foldSkillName(params.name)))
         throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
@@ -57,18 +56,15 @@ export class SkillSaving implements SavedSkillShelf {
       await this.#testing.run(() => this.#test(params, { principal: saver, count }, context));
       const { name, description, tags, code, tests } = params;
       await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
-      const saved = { name, tested: tests !== '' };
-      return { content: [{ type: 'text', text: JSON.stringify(saved) }], structuredContent: saved };
+      return toObjectResult({ name, tested: tests !== '' });
     });
   }
 
   remove(args: JsonObject, context: CallContext): Promise<ToolResult> {
     return readable(async () => {
-      const { store, tools } = this.#options;
       const saver = principalKey(this.#assertSaver(context).saver);
-      const name = parseName(readArguments(args, tools.remove.inputSchema), 'skill_name');
-      const structuredContent = { name, deleted: await store.remove({ saver, name }) };
-      return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+      const name = parseRemove(args);
+      return toObjectResult({ name, deleted: await this.#options.store.remove({ saver, name }) });
     });
   }
 
@@ -116,4 +112,31 @@ async function readable(work: () => Promise<ToolResult>): Promise<ToolResult> {
     if (error instanceof BridgeError && error.code !== 'cancelled') return toFailedResult(error.code, error.message);
     throw error;
   }
+}
+
+/** The SKILL.md: what a model reads of the skill, in the form that other programs for skills read too. */
+function writeDocument({ name, description, code, tags, parameters }: Omit<SaveParams, 'tests' | 'overwrite'>): string {
+  // A JSON text is one of YAML.
+  const head = [
+    '---',
+    `name: ${JSON.stringify(name)}`,
+    `description: ${JSON.stringify(description)}`,
+    ...(tags.length === 0 ? [] : ['metadata:', `  tags: ${JSON.stringify(tags.join(', '))}`]),
+    '---',
+  ];
+  const call = `from generated.skills import run_skill\ndone = await run_skill(${JSON.stringify(name)}, kwargs={…})\ndone["result"]`;
+  const about = 'The `kwargs` are variables of its code, and the value of its last expression is its `result`.';
+  const given = parameters === undefined ? [] : ['## Parameters', fenced(JSON.stringify(parameters, null, 2), 'json')];
+  const parts = [head.join('\n'), `# ${name}`, description, fenced(call, 'python'), about, ...given, '## Code', fenced(code, 'python')];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** With a fence that is longer than any inside. */
+function fenced(text: string, language: string): string {
+  const longest = largestOf(
+    (text.match(/`{3,}/g) ?? []).map(({ length }) => length),
+    2,
+  );
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 }
