@@ -1,20 +1,39 @@
-import type { ExecuteOptions, Execution, Kernel, Written, WrittenBounds } from '@notebridge/notebook/host';
-import { type Principal, principalKey } from '../../core/principal.js';
+import { Listeners } from '@notebridge/kit/listeners';
+import type {
+  ExecuteOptions,
+  Execution,
+  Kernel,
+  KernelTools,
+  ToolCall,
+  ToolCallOptions,
+  ToolPackage,
+  Written,
+  WrittenBounds,
+} from '@notebridge/notebook/host';
+import type { Principal } from '../../core/principal.js';
 import type { KernelStartObserver } from '../kernel-starts.js';
-import { KernelCalls, type ToolPackages } from './kernel-calls.js';
-import type { NestedCalls } from './nested-calls.js';
+import type { CheckablePackages } from '../type-check/type-checker.js';
+import { endedAnswer, type NestedCalls } from './nested-calls.js';
 
-/** Makes what runs the code of an execution, not started; the code calls what `calls` gives. */
-export type CreateCodeKernel = (calls: KernelCalls) => Promise<Kernel>;
+/** Makes what runs the code of an execution, not started; the code calls what `tools` gives. */
+export type CreateCodeKernel = (tools: KernelTools) => Promise<Kernel>;
+
+/** The functions that code imports as `generated`, kept up to date. */
+export type ToolPackages = Pick<KernelTools, 'package' | 'onPackage' | 'start'> & CheckablePackages;
+
+/** On whose behalf the code of a Python runs, and what it may import. */
+export interface KernelUser {
+  principal: Principal;
+  packages: ToolPackages;
+}
 
 /** What makes code see the newest functions. */
 const reloadPackage =
   "__import__('importlib').reload(__import__('sys').modules['generated']) if 'generated' in __import__('sys').modules else None;";
 
-/** One Python, and on whose behalf code ran in it. */
+/** One Python, of one principal to its end: what code of one has left behind may act for whoever comes next. */
 export class CodeKernel {
-  readonly #calls = new KernelCalls();
-  readonly #principals = new Map<string, Principal>();
+  readonly #tools = new UserTools();
   readonly #create: CreateCodeKernel;
   readonly #starts: KernelStartObserver | undefined;
   #creating: Promise<Kernel> | undefined;
@@ -38,20 +57,15 @@ export class CodeKernel {
     return this.#isClosed || this.#state() === 'dead';
   }
 
-  /** All on whose behalf code ever ran in it: what one of them has left behind may act for the others. */
-  get principals(): readonly Principal[] {
-    return [...this.#principals.values()];
+  /** Whose it is. */
+  get user(): KernelUser {
+    if (this.#tools.user === undefined) throw new Error("The Python is nobody's yet.");
+    return this.#tools.user;
   }
 
-  /** What its code imports; undefined before it is anybody's. */
-  get packages(): ToolPackages | undefined {
-    return this.#calls.packages;
-  }
-
-  /** Becomes theirs. Before anything of theirs runs. */
-  join(principal: Principal, packages: ToolPackages): void {
-    this.#principals.set(principalKey(principal), principal);
-    this.#calls.use(packages);
+  /** Before anything of theirs runs, and once. */
+  giveTo(user: KernelUser): void {
+    this.#tools.giveTo(user);
   }
 
   /** Rejects with a message that says what to do. */
@@ -64,7 +78,7 @@ export class CodeKernel {
   async run(source: string, calls: NestedCalls, options: ExecuteOptions): Promise<Execution> {
     const kernel = await this.start();
     await this.#loadNewest(kernel, options.signal);
-    this.#calls.current = calls;
+    this.#tools.current = calls;
     try {
       return await kernel.execute(source, options);
     } finally {
@@ -80,7 +94,7 @@ export class CodeKernel {
 
   /** What was imported stays as it was, and search and describe show what there is now: a session may be older than a tool. */
   async #loadNewest(kernel: Kernel, signal: AbortSignal | undefined): Promise<void> {
-    const { package: next } = this.#calls;
+    const { package: next } = this.#tools;
     const version = next.state === 'there' ? next.version : undefined;
     const before = this.#version;
     this.#version = version ?? before;
@@ -92,7 +106,7 @@ export class CodeKernel {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#calls.close();
+    this.#tools.close();
     const kernel = await this.#creating?.catch(() => undefined);
     await kernel?.close();
   }
@@ -100,7 +114,7 @@ export class CodeKernel {
   async #open(): Promise<Kernel> {
     const startedAt = performance.now();
     try {
-      this.#creating = this.#create(this.#calls);
+      this.#creating = this.#create(this.#tools);
       const kernel = await this.#creating;
       if (this.#isClosed) throw new Error('The Python was closed before it had started.');
       this.#state = () => kernel.state;
@@ -113,5 +127,46 @@ export class CodeKernel {
       if (!this.#isClosed) this.#starts?.kernelStarted('failed', performance.now() - startedAt);
       throw error;
     }
+  }
+}
+
+/**
+ * What the code of one Python calls. A Python that is started in advance is nobody's yet: the package comes when it is someone's, and calls
+ * are made only while an execution is under way, as its calls. What goes on in the background between two executions is refused as a call of the one before.
+ */
+class UserTools implements KernelTools {
+  readonly #listeners = new Listeners<ToolPackage>();
+  #stopListening: (() => void) | undefined;
+  user: KernelUser | undefined;
+  /** Of the execution under way, or of the last one, which has ended. */
+  current: NestedCalls | undefined;
+
+  get package(): ToolPackage {
+    return this.user?.packages.package ?? { state: 'coming' };
+  }
+
+  start(): void {
+    this.user?.packages.start();
+  }
+
+  onPackage(listener: (next: ToolPackage) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  giveTo(user: KernelUser): void {
+    const { packages } = user;
+    this.user = user;
+    this.#stopListening = packages.onPackage((next) => this.#listeners.emit(next));
+    packages.start();
+    this.#listeners.emit(packages.package);
+  }
+
+  async call(call: ToolCall, options: ToolCallOptions): Promise<string> {
+    return this.current?.call(call, options) ?? endedAnswer();
+  }
+
+  close(): void {
+    this.#stopListening?.();
+    this.current?.end();
   }
 }

@@ -74,7 +74,7 @@ export class NestedCalls {
     }
     if (count.made >= limits.calls) {
       await this.#recordRefusal('limit', call, this.#options.noRights);
-      return refusal('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
+      return refusedAnswer('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
     }
     this.#made++;
     count.made++;
@@ -135,16 +135,17 @@ export class NestedCalls {
   }
 }
 
-/** The answer to a call that was not made. */
-function refusal(code: string, error: string): string {
+/** The answer to a call that was not made, as code reads it. */
+export function refusedAnswer(code: string, error: string): string {
   return JSON.stringify({ success: false, result: null, error, is_error: false, error_code: code });
 }
 
 export function endedAnswer(): string {
-  return refusal('denied', 'The execution that this code belongs to has ended, and its right to call tools with it.');
+  return refusedAnswer('denied', 'The execution that this code belongs to has ended, and its right to call tools with it.');
 }
 
-const refusals: ReadonlySet<string> = new Set([
+/** Codes of a call that has reached no tool. */
+export const refusals: ReadonlySet<string> = new Set([
   'not_approved',
   'denied',
   'bad_grant',

@@ -7,8 +7,8 @@ export interface CallCount {
 
 /** Code that runs just now. */
 export interface Running {
-  /** On whose behalf: everybody whose code ever ran in that Python. */
-  callers: readonly Principal[];
+  /** On whose behalf. */
+  caller: Principal;
   /** It is the test of a skill that is being saved. */
   isTest: boolean;
   count: CallCount;

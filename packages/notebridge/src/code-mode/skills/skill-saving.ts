@@ -3,7 +3,7 @@ import { largestOf } from '@notebridge/kit/long-lists';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { type Principal, principalKey } from '../../core/principal.js';
+import { principalKey } from '../../core/principal.js';
 import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../skills/saved-skills.js';
 import { toObjectResult } from '../../skills/skill-tools.js';
 import { foldSkillName } from '../../util/fold-skill-name.js';
@@ -11,7 +11,7 @@ import { quote } from '../../util/quote.js';
 import { Slots } from '../../util/slots.js';
 import { toCodeResult } from '../execution/answer.js';
 import type { CodeExecutor, TestRun } from '../execution/code-executor.js';
-import type { CallCount, Running, RunningCode } from '../execution/running-code.js';
+import type { Running, RunningCode } from '../execution/running-code.js';
 import { parseRemove, parseSave, type SaveParams } from './save-params.js';
 import type { SkillRecord } from './saved-skill-record.js';
 import type { SavedSkillStore } from './saved-skill-store.js';
@@ -36,8 +36,8 @@ export class SkillSaving implements SavedSkillShelf {
   }
 
   seenBy(context: CallContext): readonly SavedSkill[] {
-    const saver = saverOf(this.#find(context));
-    return saver === undefined ? [] : this.#options.store.seenBy(saver);
+    const running = this.#find(context);
+    return running === undefined ? [] : this.#options.store.seenBy(running.caller);
   }
 
   open(skill: SavedSkill): Promise<SavedSkillFiles> {
@@ -47,13 +47,13 @@ export class SkillSaving implements SavedSkillShelf {
   save(args: JsonObject, context: CallContext, taken: readonly string[]): Promise<ToolResult> {
     return readable(async () => {
       const { store } = this.#options;
-      const { saver, count } = this.#assertSaver(context);
+      const { caller, count } = this.#assertRunning(context);
       const params = parseSave(args);
-      const terms = { saver: principalKey(saver), overwrites: params.overwrite };
+      const terms = { saver: principalKey(caller), overwrites: params.overwrite };
       if (taken.some((name) => foldSkillName(name) === foldSkillName(params.name)))
         throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
       store.assertFree(params.name, terms);
-      await this.#testing.run(() => this.#test(params, { principal: saver, count }, context));
+      await this.#testing.run(() => this.#test(params, { principal: caller, count }, context));
       const { name, description, tags, code, tests } = params;
       await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
       return toObjectResult({ name, tested: tests !== '' });
@@ -62,7 +62,7 @@ export class SkillSaving implements SavedSkillShelf {
 
   remove(args: JsonObject, context: CallContext): Promise<ToolResult> {
     return readable(async () => {
-      const saver = principalKey(this.#assertSaver(context).saver);
+      const saver = principalKey(this.#assertRunning(context).caller);
       const name = parseRemove(args);
       return toObjectResult({ name, deleted: await this.#options.store.remove({ saver, name }) });
     });
@@ -75,7 +75,7 @@ export class SkillSaving implements SavedSkillShelf {
     const given = [name, code, tests].map((text) => JSON.stringify(text)).join(', ');
     const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, { ...as, parent, signal });
     if (outcome.status === 'ok') return;
-    const { content = [] } = await toCodeResult({ ...outcome, session: undefined });
+    const { content = [] } = await toCodeResult(outcome);
     const report = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
     throw new BridgeError(
       'skill_failed',
@@ -83,22 +83,16 @@ export class SkillSaving implements SavedSkillShelf {
     );
   }
 
-  #assertSaver(context: CallContext): { saver: Principal; count: CallCount } {
+  #assertRunning(context: CallContext): Running {
     const running = this.#find(context);
-    if (running?.isTest === true) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
-    const saver = saverOf(running);
-    if (running === undefined || saver === undefined) throw onlyCode();
-    return { saver, count: running.count };
+    if (running === undefined) throw onlyCode();
+    if (running.isTest) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
+    return running;
   }
 
   #find({ caller }: CallContext): Running | undefined {
     return this.#options.running.find(caller.principal);
   }
-}
-
-/** Code that runs on behalf of several is nobody's. */
-function saverOf(running: Running | undefined): Principal | undefined {
-  return running?.callers.length === 1 ? running.callers[0] : undefined;
 }
 
 function onlyCode(): BridgeError {
