@@ -23,34 +23,40 @@ export interface GatheredInput {
   failed: number;
 }
 
-/** The pseudo-server whose tools become functions of their own. */
-const skillsServer = 'skills';
-
 /**
  * What bindings are made from: all servers that code may reach. A server is asked for its tools, and started for it, only if they were
  * never listed; of one that is down just now the last known tools stay. Never rejects: a server that fails is left out with a warning.
  */
 export async function gatherInput(servers: ToolServers, options: GatherOptions): Promise<GatheredInput> {
-  const reachable = servers.all().filter(({ expose, status }) => expose !== 'none' && status !== 'disabled');
-  const looks = await Promise.all(reachable.map((server) => look(server, options)));
+  const looks = await Promise.all(servers.all().filter(isReachable).map((server) => look(server, options)));
   const warnings = looks.flatMap((found) => (typeof found === 'string' ? [found] : []));
   const found = looks.filter((each) => typeof each === 'object');
-  const bound = found.filter(({ isSkills }) => !isSkills).map(({ server }) => server);
+  const bound = found.filter(({ ofSkills }) => !ofSkills).map(({ server }) => server);
   return {
-    input: { servers: bound.sort(byName), skills: found.some(({ isSkills }) => isSkills), hubUrl: options.hubUrl },
+    input: { servers: bound.sort(byName), skills: found.some(({ ofSkills }) => ofSkills), hubUrl: options.hubUrl },
     warnings: warnings.sort(),
     failed: warnings.length,
   };
 }
 
+/** Whether code can reach a server at all. */
+export function isReachable({ expose, status }: ToolServer): boolean {
+  return expose !== 'none' && status !== 'disabled';
+}
+
+/** True for the pseudo-server whose tools become functions of their own. */
+export function isSkills({ name, isConfig }: ToolServer): boolean {
+  return !isConfig && name === 'skills';
+}
+
 interface Found {
   server: BoundServer;
-  isSkills: boolean;
+  ofSkills: boolean;
 }
 
 /** The server with its tools, a warning, or nothing if it is not to be seen. */
 async function look(server: ToolServer, { timeoutMs, signal, mayShow = () => true }: GatherOptions): Promise<Found | string | undefined> {
-  const { name, description, isConfig } = server;
+  const { name, description } = server;
   if (server.knownTools === undefined && !mayShow(name, undefined)) return undefined;
   try {
     const listed = await askForTools(server, { waitMs: timeoutMs, signal });
@@ -60,13 +66,13 @@ async function look(server: ToolServer, { timeoutMs, signal, mayShow = () => tru
     const tools = all.filter((tool) => mayShow(name, tool));
     if (tools.length === 0 && all.length > 0) return undefined;
     const unique = new Map([...tools].reverse().map((tool) => [tool.name, tool]));
-    return { server: { name, description, tools: [...unique.values()].sort(byName) }, isSkills: !isConfig && name === skillsServer };
+    return { server: { name, description, tools: [...unique.values()].sort(byName) }, ofSkills: isSkills(server) };
   } catch (error) {
     return `The server "${name}" is left out: ${messageOf(error)}`;
   }
 }
 
 /** By code units: the same order on every machine. */
-function byName(one: { name: string }, other: { name: string }): number {
+export function byName(one: { name: string }, other: { name: string }): number {
   return one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 import type { ToolStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { ToolAddress } from '../../core/tool-address.js';
+import type { SeenServer } from './known-tools.js';
 import { shownName } from './one-line.js';
-import type { SeenServer } from './seen-server.js';
 
 /** The server and tool behind a name that agents see. */
 export type ResolveName = (name: string) => ToolAddress | undefined;

@@ -5,15 +5,13 @@ import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { ListerOf } from '../../grants/may-list.js';
-import type { SavedSkills } from '../../skills/saved-skills.js';
-import { describeTools } from './describe-tools.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
 import { KnownTools } from './known-tools.js';
-import { parseDescribe, parseSearch } from './parse-params.js';
-import { answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
+import { answerOfDescribe, answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
+import { parseDescribe, parseSearch } from './search-params.js';
 import { SearchTurns } from './search-turns.js';
 import type { ResolveName } from './spellings.js';
-import type { ToolView } from './tool-view.js';
-import { ToolViews } from './tool-views.js';
+import { type ToolView, ToolViews } from './tool-view.js';
 
 export interface ToolSearchOptions {
   servers: ToolServers;
@@ -22,8 +20,8 @@ export interface ToolSearchOptions {
    * known.
    */
   listerOf: ListerOf;
-  /** Found beside the tools. Default: none. */
-  skills?: SavedSkills | undefined;
+  /** Found beside the tools: those that a principal may know of. Default: none. */
+  skillsOf?: ((principal: Principal) => readonly SavedSkill[]) | undefined;
   /** What stands behind a name that agents see, `server__tool` or shorter. Default: only what the names themselves say. */
   resolveName?: ResolveName | undefined;
   logger?: Logger | undefined;
@@ -63,8 +61,8 @@ export class ToolSearch {
   describe(params: unknown, searcher: Searcher): Promise<ToolResult> {
     const { resolveName = () => undefined } = this.#options;
     return this.#answer(searcher, () => {
-      const { tools } = parseDescribe(params);
-      return (view) => describeTools(view, tools, resolveName);
+      const names = parseDescribe(params);
+      return (view) => answerOfDescribe(view, names, resolveName);
     });
   }
 
@@ -84,14 +82,11 @@ export class ToolSearch {
 
   /** Answers from what the caller sees, when it is its turn. */
   async #look({ principal, signal }: { principal: Principal; signal: AbortSignal }, answer: AnswerFrom): Promise<ToolResult> {
-    const { listerOf, skills } = this.#options;
+    const { listerOf, skillsOf } = this.#options;
     const views = this.#views;
     if (views === undefined) throw new BridgeError('closed', 'The search of tools is closed.');
     const servers = await this.#known.learn((server) => listerOf(principal)(server, undefined), signal);
-    return this.#turns.take(signal, async () => {
-      const seen = skills?.all().filter((skill) => skills.maySee(principal, skill)) ?? [];
-      return answer(views.of(servers, seen, listerOf(principal)));
-    });
+    return this.#turns.take(signal, async () => answer(views.of(servers, skillsOf?.(principal) ?? [], listerOf(principal))));
   }
 }
 

@@ -3,7 +3,7 @@ import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import { principalKey } from '../../core/principal.js';
 import { ownUserId } from '../../processes/own-user.js';
-import type { SavedSkill, SavedSkillFiles, SavedSkills } from '../../skills/saved-skills.js';
+import type { SavedSkill, SavedSkillFiles } from '../../skills/saved-skills.js';
 import { ContainedFolder } from '../../state/contained-folder.js';
 import { withFileLock } from '../../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, readPrivateFile, replacePrivateFile } from '../../state/private-file.js';
@@ -32,7 +32,7 @@ export interface SkillToSave extends SavedSkill {
  * The saved skills of a user, shared by all hubs of that user: an index, and beside it a folder for each skill that is named by its content.
  * The index alone says what there is, so at every moment a skill is there as it was, or as it is now.
  */
-export class SavedSkillStore implements SavedSkills {
+export class SavedSkillStore {
   readonly #dir: string;
   #stamp: string | undefined;
   #records: readonly SkillRecord[] = [];
@@ -50,15 +50,16 @@ export class SavedSkillStore implements SavedSkills {
     return this.#records;
   }
 
-  maySee(principal: Principal, skill: SavedSkill): boolean {
-    const { saver, trusted } = skill as Partial<SkillRecord>;
-    return trusted === true || saver === principalKey(principal);
+  /** Those that a principal may know of: its own, and what the owner trusts. */
+  knownTo(principal: Principal): SkillRecord[] {
+    const key = principalKey(principal);
+    return this.all().filter(({ saver, trusted }) => trusted || saver === key);
   }
 
   /** No name twice: one's own comes before what the owner trusts of others, and of these the first that was trusted. */
   seenBy(principal: Principal): readonly SkillRecord[] {
     const key = principalKey(principal);
-    const seen = this.all().filter((record) => this.maySee(principal, record));
+    const seen = this.knownTo(principal);
     const ordered = [...seen.filter(({ saver }) => saver === key), ...seen.filter(({ saver }) => saver !== key)];
     return ordered.filter(({ name }, index) => ordered.findIndex((other) => other.name === name) === index);
   }
