@@ -3,22 +3,22 @@ import type { SandboxMode } from '@notebridge/notebook/host';
 import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
 import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
 import type { CreateCodeKernel } from '../../code-mode/execution/code-kernel.js';
-import type { CallTool } from '../../code-mode/execution/nested-calls.js';
 import { RunningCode } from '../../code-mode/execution/running-code.js';
 import type { KernelStartObserver } from '../../code-mode/kernel-starts.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
+import { TypeChecker } from '../../code-mode/type-check/type-checker.js';
+import { BridgeError } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { Hub } from '../../hub.js';
-import type { SavedSkills } from '../../skills/saved-skills.js';
-import { savingTools, skillsServerName } from '../../skills/skill-tools.js';
+import { findTypeChecker } from '../../processes/type-checker-program.js';
+import { skillsServerName } from '../../skills/skill-tools.js';
 import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
 import { loadNotebook } from '../load-notebook.js';
 import type { Settings } from '../settings.js';
-import { openTypeChecker } from './open-type-checker.js';
 import { PrincipalPackages } from './principal-packages.js';
 import { createRunInNotebook } from './run-in-notebook.js';
 
@@ -53,24 +53,23 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
     mayListWhole: (principal, server) => mayList(principal, server, undefined),
     listerOf,
   });
-  const callTool: CallTool = (call, options) => door.call(call, options);
   const packages = new PrincipalPackages({ servers, mayList, logger });
   const running = new RunningCode();
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
-    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared, whileLive, kernelStarts },
+    ...{ limits: config.codeMode, logger, delegate, running, isShared, whileLive, kernelStarts },
+    callTool: (call, options) => door.call(call, options),
     createKernel: createKernels({ sandbox, config, logger, stateDir: settings.stateDir }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
   const store = new SavedSkillStore(settings);
-  const [save, remove] = savingTools;
-  servers.setSkillShelf(new SkillSaving({ store, running, executor, tools: { save, remove } }));
-  const skills: SavedSkills = {
-    all: () => store.all(),
-    maySee: (principal, skill) => store.maySee(principal, skill) && mayList(principal, skillsServerName, undefined),
-  };
-  const search = new ToolSearch({ servers, listerOf, logger, skills, resolveName: (name) => servers.provider.resolve(name) });
+  servers.setSkillShelf(new SkillSaving({ store, running, executor }));
+  const search = new ToolSearch({
+    ...{ servers, listerOf, logger },
+    skillsOf: (principal) => (mayList(principal, skillsServerName, undefined) ? store.knownTo(principal) : []),
+    resolveName: (name) => servers.provider.resolve(name),
+  });
   return {
     provider: new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {
@@ -97,4 +96,19 @@ function createKernels({
     const { createNodeKernel } = await loadNotebook(stateDir);
     return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true, logger });
   };
+}
+
+/** What checks code before it runs; undefined where the config does not want it, or no checker is installed. Throws `bad_config` if it must be there. */
+function openTypeChecker({ config, env, logger }: Pick<Settings, 'config' | 'env' | 'logger'>): TypeChecker | undefined {
+  const { typeCheck, typeCheckMs: waitMs, idleMinutes } = config.codeMode;
+  if (typeCheck === 'off') return undefined;
+  const configDir = config.file === undefined ? undefined : config.baseDir;
+  const program = findTypeChecker({ configDir, path: env.PATH, cwd: process.cwd() });
+  if (program !== undefined) return new TypeChecker({ program, logger, idleMs: idleMinutes * 60_000, waitMs });
+  if (typeCheck === 'auto') return undefined;
+  const where = config.file === undefined ? '' : `${config.file}: `;
+  throw new BridgeError(
+    'bad_config',
+    `${where}"notebridge.codeMode.typeCheck" is "require", and no type checker is installed beside Notebridge, beside this file or on the PATH. Install one (npm install --global pyright), or choose "auto".`,
+  );
 }
