@@ -3,7 +3,7 @@ import type { SandboxMode } from '@notebridge/notebook/host';
 import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
 import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
 import type { CreateCodeKernel } from '../../code-mode/execution/code-kernel.js';
-import { RunningCode } from '../../code-mode/execution/running-code.js';
+import type { RunningCode } from '../../code-mode/execution/nested-calls.js';
 import type { KernelStartObserver } from '../../code-mode/kernel-starts.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
@@ -54,7 +54,7 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
     listerOf,
   });
   const packages = new PrincipalPackages({ servers, mayList, logger });
-  const running = new RunningCode();
+  const running: RunningCode = new Map();
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
     ...{ limits: config.codeMode, logger, delegate, running, isShared, whileLive, kernelStarts },

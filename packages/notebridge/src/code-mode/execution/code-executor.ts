@@ -12,8 +12,7 @@ import { CodeSessions } from './code-sessions.js';
 import { type CodeParams, parseExecute } from './execute-params.js';
 import { Executions } from './executions.js';
 import { KernelPool, type Taking } from './kernel-pool.js';
-import { refusals } from './nested-calls.js';
-import type { CallCount } from './running-code.js';
+import { type CallCount, refusals } from './nested-calls.js';
 
 interface NotebookRun {
   context: CallContext;

@@ -16,8 +16,7 @@ import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
 import { ExecutionOutputs } from './execution-outputs.js';
 import { mostFiles } from './file-blocks.js';
-import { type CallTool, NestedCalls } from './nested-calls.js';
-import type { CallCount, RunningCode } from './running-code.js';
+import { type CallCount, type CallTool, NestedCalls, type RunningCode } from './nested-calls.js';
 
 export interface CodeRunnerOptions {
   limits: CodeModeLimits;
@@ -55,7 +54,7 @@ export async function runExecution(request: RunRequest, options: CodeRunnerOptio
   const { principal } = kernel.user;
   const label = `execute_code ${execution.callId}`;
   const rights = delegate([principal], { label, calls: limits.calls });
-  const endRunning = running.add(rights.principal, { caller: principal, isTest, count });
+  running.set(principalKey(rights.principal), { caller: principal, isTest, count });
   const late = new AbortController();
   const clock = new CodeClock({ ms: seconds * 1000, askedMs: limits.askedSeconds * 1000, onLate: () => late.abort() });
   const calls = new NestedCalls({
@@ -100,7 +99,7 @@ export async function runExecution(request: RunRequest, options: CodeRunnerOptio
   } finally {
     clock.end();
     calls.end();
-    endRunning();
+    running.delete(principalKey(rights.principal));
   }
 }
 

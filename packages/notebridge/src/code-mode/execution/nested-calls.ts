@@ -7,7 +7,23 @@ import type { DelegatedRights } from '../../grants/delegated-rights.js';
 import { Slots } from '../../util/slots.js';
 import { tryJson } from '../../util/try-json.js';
 import { shownName, toPlainLine } from '../search/one-line.js';
-import type { CallCount } from './running-code.js';
+
+/** The tool calls of one execution, with those of the tests that it has had run. */
+export interface CallCount {
+  made: number;
+}
+
+/** Code that runs just now. */
+export interface Running {
+  /** On whose behalf. */
+  caller: Principal;
+  /** It is the test of a skill that is being saved. */
+  isTest: boolean;
+  count: CallCount;
+}
+
+/** All code that runs just now, by the `principalKey` of what its calls are made as. */
+export type RunningCode = Map<string, Running>;
 
 /** Calls a tool for code, through the hub's chain. Resolves to the answer as the bindings read it, failures included. */
 export type CallTool = (call: ToolCall, options: CallToolOptions) => Promise<string>;
@@ -49,16 +65,12 @@ export class NestedCalls {
   readonly #first: CallRecord[] = [];
   readonly #last: CallRecord[] = [];
   readonly #recordedRefusals = new Set<string>();
-  #made = 0;
+  /** Calls that were made, those that were refused here left out. */
+  made = 0;
 
   constructor(options: NestedCallsOptions) {
     this.#options = options;
     this.#slots = new Slots(options.limits.parallelCalls);
-  }
-
-  /** Calls that were made, those that were refused here left out. */
-  get made(): number {
-    return this.#made;
   }
 
   /** The first and the last of them, in the order in which they were made. */
@@ -76,7 +88,7 @@ export class NestedCalls {
       await this.#recordRefusal('limit', call, this.#options.noRights);
       return refusedAnswer('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
     }
-    this.#made++;
+    this.made++;
     count.made++;
     const record = this.#record(`${shownName(call.server)}.${shownName(call.tool)}`);
     const either = AbortSignal.any([signal, this.#ending.signal]);
@@ -89,7 +101,7 @@ export class NestedCalls {
       return callTool(call, { principal: rights.principal, parent, signal: either, onEvent: hear });
     });
     record.outcome = either.aborted ? 'cancelled; whether it had an effect is unknown' : outcomeOf(answer);
-    this.#options.onProgress(`${this.#made} tool calls; ${record.tool}: ${record.outcome}`);
+    this.#options.onProgress(`${this.made} tool calls; ${record.tool}: ${record.outcome}`);
     return answer;
   }
 

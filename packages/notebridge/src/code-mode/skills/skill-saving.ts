@@ -3,7 +3,7 @@ import { largestOf } from '@notebridge/kit/long-lists';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { principalKey } from '../../core/principal.js';
+import { owner, principalKey } from '../../core/principal.js';
 import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../skills/saved-skills.js';
 import { toObjectResult } from '../../skills/skill-tools.js';
 import { foldSkillName } from '../../util/fold-skill-name.js';
@@ -11,7 +11,7 @@ import { quote } from '../../util/quote.js';
 import { Slots } from '../../util/slots.js';
 import { toCodeResult } from '../execution/answer.js';
 import type { CodeExecutor, TestRun } from '../execution/code-executor.js';
-import type { Running, RunningCode } from '../execution/running-code.js';
+import type { Running, RunningCode } from '../execution/nested-calls.js';
 import { parseRemove, parseSave, type SaveParams } from './save-params.js';
 import type { SkillRecord } from './saved-skill-record.js';
 import type { SavedSkillStore } from './saved-skill-store.js';
@@ -90,8 +90,9 @@ export class SkillSaving implements SavedSkillShelf {
     return running;
   }
 
+  /** The code that has made a call; undefined for a call that none of it has made. */
   #find({ caller }: CallContext): Running | undefined {
-    return this.#options.running.find(caller.principal);
+    return this.#options.running.get(principalKey(caller.principal ?? owner));
   }
 }
 
