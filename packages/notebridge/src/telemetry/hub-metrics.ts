@@ -56,65 +56,62 @@ type Asked<Label extends string> = readonly [labels: Partial<Record<Label, strin
 export class HubMetrics implements CallObserver, KernelStartObserver {
   readonly isOn = true;
   readonly #options: HubMetricsOptions;
+  readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
   readonly #registry = new Registry();
+  readonly #registers = [this.#registry];
   readonly #tools = new Set<string>();
-  readonly #calls: Counter<'server' | 'tool' | 'door' | 'outcome'>;
-  readonly #durations: Histogram<'server' | 'door'>;
-  readonly #running: Gauge<'door'>;
-  readonly #refused: Counter<'door' | 'reason'>;
-  readonly #exhausted: Counter;
-  readonly #kernelStarts: Counter<'outcome'>;
-  readonly #kernelStartTimes: Histogram;
+  readonly #calls = new Counter({
+    name: 'notebridge_calls_total',
+    help: 'Calls that have ended, by what came of them.',
+    labelNames: ['server', 'tool', 'door', 'outcome'],
+    registers: this.#registers,
+  });
+  readonly #durations = new Histogram({
+    name: 'notebridge_call_duration_seconds',
+    help: 'How long calls took, with the time for which they waited for a person.',
+    labelNames: ['server', 'door'],
+    buckets,
+    registers: this.#registers,
+  });
+  readonly #running = new Gauge({
+    name: 'notebridge_calls_running',
+    help: 'Calls under way.',
+    labelNames: ['door'],
+    registers: this.#registers,
+  });
+  readonly #refused = new Counter({
+    name: 'notebridge_refused_total',
+    help: 'Requests that were refused for their sender: for its token, Host or Origin.',
+    labelNames: ['door', 'reason'],
+    registers: this.#registers,
+  });
+  readonly #exhausted = new Counter({
+    name: 'notebridge_budget_exhausted_total',
+    help: 'Calls that were refused for a bound of their grant: its budget, its rate, or its calls at once.',
+    registers: this.#registers,
+  });
+  readonly #kernelStarts = new Counter({
+    name: 'notebridge_kernel_starts_total',
+    help: 'Starts of a Python for code mode, by what came of them.',
+    labelNames: ['outcome'],
+    registers: this.#registers,
+  });
+  readonly #kernelStartTimes = new Histogram({
+    name: 'notebridge_kernel_start_duration_seconds',
+    help: 'How long a Python for code mode took to start.',
+    buckets: startBuckets,
+    registers: this.#registers,
+  });
 
   constructor(options: HubMetricsOptions) {
     this.#options = options;
-    const registers = [this.#registry];
-    this.#calls = new Counter({
-      name: 'notebridge_calls_total',
-      help: 'Calls that have ended, by what came of them.',
-      labelNames: ['server', 'tool', 'door', 'outcome'],
-      registers,
-    });
-    this.#durations = new Histogram({
-      name: 'notebridge_call_duration_seconds',
-      help: 'How long calls took, with the time for which they waited for a person.',
-      labelNames: ['server', 'door'],
-      buckets,
-      registers,
-    });
-    this.#running = new Gauge({ name: 'notebridge_calls_running', help: 'Calls under way.', labelNames: ['door'], registers });
-    this.#refused = new Counter({
-      name: 'notebridge_refused_total',
-      help: 'Requests that were refused for their sender: for its token, Host or Origin.',
-      labelNames: ['door', 'reason'],
-      registers,
-    });
-    this.#exhausted = new Counter({
-      name: 'notebridge_budget_exhausted_total',
-      help: 'Calls that were refused for a bound of their grant: its budget, its rate, or its calls at once.',
-      registers,
-    });
-    this.#kernelStarts = new Counter({
-      name: 'notebridge_kernel_starts_total',
-      help: 'Starts of a Python for code mode, by what came of them.',
-      labelNames: ['outcome'],
-      registers,
-    });
     // Else the first failure would be no increase of anything.
     for (const outcome of kernelStartOutcomes) this.#kernelStarts.inc({ outcome }, 0);
-    this.#kernelStartTimes = new Histogram({
-      name: 'notebridge_kernel_start_duration_seconds',
-      help: 'How long a Python for code mode took to start.',
-      buckets: startBuckets,
-      registers,
-    });
     this.#addServers();
     this.#addHub();
     if (options.cluster !== undefined) this.#addCluster(options.cluster);
     collectDefaultMetrics({ register: this.#registry });
   }
-
-  readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
   /** All that is counted, as Prometheus reads it. */
   scrape(): Promise<string> {
@@ -225,7 +222,7 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
 
   /** Adds what is asked for with each scrape. By Prometheus' rules the name says whether it can only rise. */
   #ask<Label extends string>(name: string, help: string, labelNames: Label[], ask: () => Asked<Label>[]): void {
-    const about = { name, help, labelNames, registers: [this.#registry] };
+    const about = { name, help, labelNames, registers: this.#registers };
     if (name.endsWith('_total'))
       new Counter({
         ...about,

@@ -1,23 +1,16 @@
 import type { Logger } from '@notebridge/kit/logger';
 
-export interface SpanRoomOptions {
-  /** Spans that may wait. */
-  most: number;
-  logger: Logger;
-  /** Where they are sent. */
-  origin: string;
-}
-
 /**
  * The places in which spans wait to be sent. Once they are taken, no new trace is begun: it would be made in vain, and what arrives is then whole
  * traces rather than parts of all. That is told of once, and at the end with the number.
  */
 export class SpanRoom {
-  readonly #options: SpanRoomOptions;
+  readonly #options: { most: number; logger: Logger; origin: string };
   #waiting = 0;
   #leftOut = 0;
 
-  constructor(options: SpanRoomOptions) {
+  /** `most`: spans that may wait. `origin`: where they are sent. */
+  constructor(options: { most: number; logger: Logger; origin: string }) {
     this.#options = options;
   }
 
