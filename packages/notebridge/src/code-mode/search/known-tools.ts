@@ -24,22 +24,16 @@ export interface SeenServer extends SearchedServer {
   tools: readonly Tool[];
 }
 
-export interface KnownToolsOptions {
-  servers: ToolServers;
-  logger: Logger;
-  /** How long a search waits for servers that were never listed, milliseconds. */
-  listMs: number;
-}
-
 /** A server that did not answer is not waited for again so soon. Milliseconds. */
 const retryMs = 30_000;
 
 /** The tools of all servers that code can reach. Servers that were never listed are asked, which may start them. */
 export class KnownTools {
-  readonly #options: KnownToolsOptions;
+  readonly #options: { servers: ToolServers; logger: Logger; listMs: number };
   readonly #failures = new WeakMap<ToolServer, string>();
 
-  constructor(options: KnownToolsOptions) {
+  /** `listMs`: how long a search waits for servers that were never listed. */
+  constructor(options: { servers: ToolServers; logger: Logger; listMs: number }) {
     this.#options = options;
   }
 
