@@ -19,18 +19,8 @@ export function chooseLink(
   throw new BridgeError('bad_usage', `${quote(file)} holds ${found}. Choose one with --link: ${names.join(', ')}.`);
 }
 
-export interface LinkSummary {
-  sessions: number;
-  requests: number;
-  messages: number;
-  /** Which eras its requests are of. */
-  eras: readonly ('legacy' | 'modern')[];
-  /** From its first to its last line, milliseconds. */
-  lastedMs: number;
-}
-
-/** What a link of a recording holds. */
-export function describeLink(entries: readonly RecordedEntry[]): LinkSummary {
+/** What a link of a recording holds, of which eras its requests are, and how long it lasted from its first to its last line. Milliseconds. */
+export function describeLink(entries: readonly RecordedEntry[]) {
   const eras = new Set<'legacy' | 'modern'>();
   let requests = 0;
   let messages = 0;

@@ -2,7 +2,6 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
 import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
-import type { CreateCodeKernel } from '../../code-mode/execution/code-kernel.js';
 import type { RunningCode } from '../../code-mode/execution/nested-calls.js';
 import type { KernelStartObserver } from '../../code-mode/kernel-starts.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
@@ -55,11 +54,17 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
   });
   const packages = new PrincipalPackages({ servers, mayList, logger });
   const running: RunningCode = new Map();
+  const { memoryMb } = config.codeMode;
+  const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
     ...{ limits: config.codeMode, logger, delegate, running, isShared, whileLive, kernelStarts },
     callTool: (call, options) => door.call(call, options),
-    createKernel: createKernels({ sandbox, config, logger, stateDir: settings.stateDir }),
+    // Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made.
+    createKernel: async (kernelTools) => {
+      const { createNodeKernel } = await loadNotebook(settings.stateDir);
+      return createNodeKernel({ tools: kernelTools, sandbox, maxDataBytes, givesFiles: true, logger });
+    },
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
@@ -80,21 +85,6 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
       await executor.close();
       await packages.close();
     },
-  };
-}
-
-/** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
-function createKernels({
-  sandbox,
-  config,
-  logger,
-  stateDir,
-}: Pick<Settings, 'config' | 'logger' | 'stateDir'> & { sandbox: SandboxMode | undefined }): CreateCodeKernel {
-  const { memoryMb } = config.codeMode;
-  const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
-  return async (tools) => {
-    const { createNodeKernel } = await loadNotebook(stateDir);
-    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true, logger });
   };
 }
 

@@ -4,6 +4,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CodeAsker, NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
 import { isReachable } from '../../bindings/input.js';
 import { refusedAnswer } from '../../code-mode/execution/nested-calls.js';
+import type { Middleware } from '../../core/middleware.js';
 import type { Principal } from '../../core/principal.js';
 import { type Asker, toAskable } from '../../core/questions.js';
 import type { ToolServer } from '../../core/tool-server.js';
@@ -14,7 +15,7 @@ import type { GrantStore } from '../../grants/grant-store.js';
 import type { ConfigServers } from '../config-servers.js';
 import { KeptPackage } from './kept-package.js';
 import { OwnGrant } from './own-grant.js';
-import { createRunnerWatch, RunnerRights } from './runner-rights.js';
+import { RunnerRights } from './runner-rights.js';
 
 export interface CodeToolsOptions {
   hub: ToolProxyHub;
@@ -39,7 +40,7 @@ export class CodeTools implements NotebookTools {
   #access: ToolAccess | null = null;
   readonly #runnerRights: RunnerRights;
   /** An agent has code run: from now on all code here is held to its grant too, until a person takes the right away and gives it anew. */
-  readonly middlewares = [createRunnerWatch((runner) => this.#runnerRights.holdTo(runner))];
+  readonly middlewares: readonly Middleware[];
   #grant: OwnGrant | undefined;
 
   constructor(options: CodeToolsOptions) {
@@ -47,6 +48,7 @@ export class CodeTools implements NotebookTools {
     this.#options = options;
     this.#door = createKernelDoor({ hub, servers, limits: { maxResultBytes } });
     this.#runnerRights = new RunnerRights(options.delegate, (principal) => this.#endSession(principal));
+    this.middlewares = [this.#runnerRights.watch];
     const inputOf = (gather: () => Promise<BindingsInput>) => this.#inputOf(gather);
     this.#kept = new KeptPackage({ servers, logger: hub.logger, inputOf, nothing, what: 'code in the notebook' });
     this.#kept.onPackage(() => this.#showAccess());

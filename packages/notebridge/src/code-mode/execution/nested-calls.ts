@@ -62,8 +62,8 @@ export class NestedCalls {
   readonly #options: NestedCallsOptions;
   readonly #slots: Slots;
   readonly #ending = new AbortController();
-  readonly #first: CallRecord[] = [];
-  readonly #last: CallRecord[] = [];
+  /** The first and the last of the calls, in the order in which they were made. */
+  readonly records: CallRecord[] = [];
   readonly #recordedRefusals = new Set<string>();
   /** Calls that were made, those that were refused here left out. */
   made = 0;
@@ -71,11 +71,6 @@ export class NestedCalls {
   constructor(options: NestedCallsOptions) {
     this.#options = options;
     this.#slots = new Slots(options.limits.parallelCalls);
-  }
-
-  /** The first and the last of them, in the order in which they were made. */
-  get records(): readonly CallRecord[] {
-    return [...this.#first, ...this.#last];
   }
 
   async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
@@ -116,25 +111,18 @@ export class NestedCalls {
     if (this.#recordedRefusals.has(kind)) return;
     this.#recordedRefusals.add(kind);
     const { callTool, parent } = this.#options;
+    const { callId, caller } = parent;
     const rights = rightsOf();
     // Nobody is asked about it.
-    const { callId, caller } = parent;
-    await callTool(call, {
-      principal: rights.principal,
-      parent: { callId, caller },
-      signal: new AbortController().signal,
-      onEvent: undefined,
-    });
+    const about = { principal: rights.principal, parent: { callId, caller }, signal: new AbortController().signal };
+    await callTool(call, { ...about, onEvent: undefined });
     rights.end();
   }
 
   #record(tool: string): CallRecord {
     const record = { tool: tool.slice(0, 120), outcome: 'under way' };
-    if (this.#first.length < keptRecords / 2) this.#first.push(record);
-    else {
-      this.#last.push(record);
-      if (this.#last.length > keptRecords / 2) this.#last.shift();
-    }
+    this.records.push(record);
+    if (this.records.length > keptRecords) this.records.splice(keptRecords / 2, 1);
     return record;
   }
 

@@ -42,29 +42,22 @@ export const describeToolsTool: Tool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 
-export interface SearchParams {
-  /** Trimmed; empty: nothing is searched for. */
-  query: string;
-  server: string | undefined;
-  readOnly: boolean;
-  limit: number;
-  offset: number;
-  detail: 'name' | 'line' | 'full';
-}
+export type SearchParams = ReturnType<typeof parseSearch>;
 
 /** Throws `invalid_arguments` that names the argument. */
-export function parseSearch(params: unknown): SearchParams {
+export function parseSearch(params: unknown) {
   const given = readArguments(params, searchToolsTool.inputSchema);
   const query = (textOf(given, 'query') ?? '').trim();
   if (query.length > maxQueryLength)
     throw wrongArgument(`"query" has ${query.length} characters, and at most ${maxQueryLength} are searched for. Say it in fewer words.`);
   return {
+    /** Trimmed; empty: nothing is searched for. */
     query,
     server: textOf(given, 'server'),
     readOnly: flagOf(given, 'read_only'),
     limit: numberOf(given, 'limit', { least: 1, most: maxLimit }) ?? (query === '' ? maxLimit : defaultLimit),
     offset: numberOf(given, 'offset', { least: 0, most: Number.MAX_SAFE_INTEGER }) ?? 0,
-    detail: choiceOf(given, 'detail', ['name', 'line', 'full']) ?? 'line',
+    detail: choiceOf(given, 'detail', ['name', 'line', 'full'] as const) ?? 'line',
   };
 }
 

@@ -5,15 +5,7 @@ import { quote } from '../../util/quote.js';
 import { flagOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
 import { skillName } from './saved-skill-record.js';
 
-export interface SaveParams {
-  name: string;
-  description: string;
-  code: string;
-  tags: string[];
-  parameters: JsonObject | undefined;
-  tests: string;
-  overwrite: boolean;
-}
+export type SaveParams = ReturnType<typeof parseSave>;
 
 const maxDescription = 1024;
 const maxCode = 200_000;
@@ -23,7 +15,7 @@ const [mostTags, maxTag] = [20, 64];
 const [save, remove] = savingTools;
 
 /** Throws `invalid_arguments` that names the argument. */
-export function parseSave(args: unknown): SaveParams {
+export function parseSave(args: unknown) {
   const given = readArguments(args, save.inputSchema);
   const description = withoutHidden(needed(given, 'description', maxDescription));
   if (description === '') throw wrongArgument('"description" is missing.');
