@@ -28,7 +28,6 @@ export class CodeModeProvider extends ToolsOnlyProvider {
   readonly name = 'code mode';
   readonly instructions = codeModeInstructions;
   readonly #options: CodeModeProviderOptions;
-  readonly #names: ReadonlySet<unknown>;
   /** Calls of agents that are asked by an answer (`input_required`). One that waits for an answer is taken up by the call that brings it. */
   readonly #asked: AskedCalls;
 
@@ -37,12 +36,11 @@ export class CodeModeProvider extends ToolsOnlyProvider {
     this.#options = options;
     // Who asks, a server or the guard, has said so already.
     this.#asked = new AskedCalls({ server: 'code-mode', isNamed: true, tie: 'stream', timeoutMs: options.answerTimeoutMs });
-    this.#names = new Set(options.tools.map(({ name }) => name));
   }
 
   /** They are ours wherever they are asked for, also where a page or a server has tools of the same names. */
   hasTool(name: unknown): boolean {
-    return this.#names.has(name);
+    return this.#options.tools.some((tool) => tool.name === name);
   }
 
   protected listTools(): JsonObject {

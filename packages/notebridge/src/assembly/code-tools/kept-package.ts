@@ -2,6 +2,7 @@ import { type BindingsInput, loadChecked, loadEmitter } from '@notebridge/bindin
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { whenAborted } from '@notebridge/kit/when-aborted';
 import type { ToolPackage } from '@notebridge/notebook/host';
 import { type GatherOptions, gatherInput } from '../../bindings/input.js';
 import { Renewer } from '../../bindings/renewer.js';
@@ -28,6 +29,8 @@ const timeoutMs = 10_000;
 export class KeptPackage implements ToolPackages {
   readonly #options: KeptPackageOptions;
   readonly #listeners = new Listeners<ToolPackage>();
+  /** Resolves with the first package, or when it is known that there is none. */
+  readonly #first = new Promise<void>((resolve) => this.#listeners.add(() => resolve()));
   readonly #closing = new AbortController();
   readonly #renewer: Renewer;
   #stopListening: (() => void) | undefined;
@@ -55,7 +58,7 @@ export class KeptPackage implements ToolPackages {
 
   async checkable(signal: AbortSignal): Promise<CheckablePackage | undefined> {
     this.start();
-    if (this.#package.state === 'coming') await this.#untilKnown(signal);
+    await Promise.race([this.#first, whenAborted(signal)]);
     return this.#checkable;
   }
 
@@ -82,19 +85,6 @@ export class KeptPackage implements ToolPackages {
     const { input, warnings } = await gatherInput(servers, { hubUrl: undefined, timeoutMs, signal, mayShow });
     if (!signal.aborted) for (const warning of warnings) logger.warn(warning);
     return input;
-  }
-
-  #untilKnown(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        stopListening();
-        signal.removeEventListener('abort', finish);
-        resolve();
-      };
-      const stopListening = this.onPackage(finish);
-      if (signal.aborted) finish();
-      else signal.addEventListener('abort', finish, { once: true });
-    });
   }
 
   /** What there is stays; who waits for the first package gets the reason. */

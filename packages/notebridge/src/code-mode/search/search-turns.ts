@@ -9,24 +9,21 @@ const mostOfOne = 16;
 /** Has searches work one after the other, and everything else that the hub does have a turn before each. */
 export class SearchTurns {
   readonly #slots = new Slots(1);
-  /** How many each caller has. */
-  readonly #underWay = new Map<string, number>();
+  /** Who waits for each search that is under way. */
+  readonly #underWay: string[] = [];
 
   /** Rejects with `limit_reached` if the caller has too many: it costs nothing to search, so that nothing else would bound them. */
   async admit<Result>(principal: Principal, search: () => Promise<Result>): Promise<Result> {
     const caller = principalKey(principal);
-    const before = this.#underWay.get(caller) ?? 0;
-    if (before >= mostOfOne)
+    if (this.#underWay.filter((one) => one === caller).length >= mostOfOne)
       throw new BridgeError('limit_reached', `${mostOfOne} searches of yours are under way. Wait for some of them to end.`, {
         data: { retry_after_s: 1 },
       });
-    this.#underWay.set(caller, before + 1);
+    this.#underWay.push(caller);
     try {
       return await search();
     } finally {
-      const left = (this.#underWay.get(caller) ?? 1) - 1;
-      if (left === 0) this.#underWay.delete(caller);
-      else this.#underWay.set(caller, left);
+      this.#underWay.splice(this.#underWay.indexOf(caller), 1);
     }
   }
 

@@ -1,4 +1,5 @@
 import { slipsBetween } from '@notebridge/kit/slips';
+import { getOrMake } from '../../util/get-or-make.js';
 
 interface SimilarTerm {
   term: string;
@@ -24,14 +25,10 @@ export class SimilarTerms {
 
   /** Each term once. */
   add(term: string): void {
-    const beginning = term.slice(0, this.#minLength);
-    const alike = this.#byBeginning.get(beginning);
-    if (alike === undefined) this.#byBeginning.set(beginning, [term]);
-    else alike.push(term);
-    const group = this.#byLength.get(term.length) ?? { terms: [], letters: [] };
-    group.terms.push(term);
-    group.letters.push(lettersOf(term));
-    this.#byLength.set(term.length, group);
+    getOrMake(this.#byBeginning, term.slice(0, this.#minLength), () => []).push(term);
+    const { terms, letters } = getOrMake(this.#byLength, term.length, () => ({ terms: [], letters: [] }));
+    terms.push(term);
+    letters.push(lettersOf(term));
   }
 
   /** The terms that begin with this one, without itself. */

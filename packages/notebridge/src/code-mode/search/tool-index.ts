@@ -1,3 +1,4 @@
+import { getOrMake } from '../../util/get-or-make.js';
 import { TimeSlices } from '../../util/time-slices.js';
 import { foldName } from './one-line.js';
 import type { Entry } from './show-tools.js';
@@ -82,12 +83,10 @@ export class ToolIndex<Item> {
   }
 
   #postingsOf(term: string): Postings {
-    const known = this.#postings.get(term);
-    if (known !== undefined) return known;
-    const postings: Postings = [];
-    this.#postings.set(term, postings);
-    if (!isIdea(term)) this.#similar.add(term);
-    return postings;
+    return getOrMake(this.#postings, term, () => {
+      if (!isIdea(term)) this.#similar.add(term);
+      return [];
+    });
   }
 
   /** The terms that a term of a query may stand for. */
@@ -110,13 +109,9 @@ export class ToolIndex<Item> {
   }
 
   #scoresOf(term: string): TermScores {
-    const known = this.#scores.get(term);
-    if (known !== undefined) return known;
     const postings = this.#postings.get(term);
     if (postings === undefined) return { documents: [], scores: [] };
-    const scores = this.#toScores(postings);
-    this.#scores.set(term, scores);
-    return scores;
+    return getOrMake(this.#scores, term, () => this.#toScores(postings));
   }
 
   #toScores(postings: Postings): TermScores {

@@ -4,6 +4,7 @@ import type { CheckedPackage, CheckedTool } from '@notebridge/bindings';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { whenAborted } from '@notebridge/kit/when-aborted';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { ServerProcess } from '../../processes/server-process.js';
 import { createHeaderChannel } from '../../rpc/header-channel.js';
@@ -59,12 +60,9 @@ export class CheckerProcess {
   readonly #views = new Map<string, CheckedView>();
   readonly #ending = new AbortController();
   /** Resolves with why, in words, when it has ended or is about to. Never rejects. */
-  readonly ended: Promise<string>;
+  readonly ended = whenAborted(this.#ending.signal).then(() => String(this.#ending.signal.reason));
 
   private constructor({ command, args, env, folder, workMs, logger, signal }: CheckerProcessOptions) {
-    this.ended = new Promise((resolve) => {
-      this.#ending.signal.addEventListener('abort', () => resolve(String(this.#ending.signal.reason)), { once: true });
-    });
     this.#folder = folder;
     this.#workMs = workMs;
     this.#program = new ServerProcess({
@@ -81,8 +79,7 @@ export class CheckerProcess {
     void this.#program.ended.then(({ words }) => this.#end(`it ended (${words})`));
     const stop = (): void => void this.stop();
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    void this.ended.then(() => signal.removeEventListener('abort', stop));
+    else signal.addEventListener('abort', stop, { once: true, signal: this.#ending.signal });
   }
 
   /** Rejects with `closed` or `timeout` if it does not start, or is none that can be used. */
