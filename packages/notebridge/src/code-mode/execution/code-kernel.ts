@@ -31,13 +31,21 @@ export interface KernelUser {
 const reloadPackage =
   "__import__('importlib').reload(__import__('sys').modules['generated']) if 'generated' in __import__('sys').modules else None;";
 
-/** One Python, of one principal to its end: what code of one has left behind may act for whoever comes next. */
-export class CodeKernel {
-  readonly #tools = new UserTools();
+/**
+ * One Python, of one principal to its end: what code of one has left behind may act for whoever comes next. One that is started in advance is
+ * nobody's yet: the package comes when it is someone's, and calls are made only while an execution is under way, as its calls. What goes on in
+ * the background between two executions is refused as a call of the one before.
+ */
+export class CodeKernel implements KernelTools {
+  readonly #listeners = new Listeners<ToolPackage>();
   readonly #create: CreateCodeKernel;
   readonly #starts: KernelStartObserver | undefined;
+  #user: KernelUser | undefined;
+  #stopListening: (() => void) | undefined;
+  /** Of the execution under way, or of the last one, which has ended. */
+  #calls: NestedCalls | undefined;
   #creating: Promise<Kernel> | undefined;
-  #started: Promise<Kernel> | undefined;
+  #opened: Promise<Kernel> | undefined;
   #state: () => Kernel['state'] = () => 'starting';
   #isClosed = false;
   /** Of the functions, as code can have imported them. */
@@ -59,26 +67,47 @@ export class CodeKernel {
 
   /** Whose it is. */
   get user(): KernelUser {
-    if (this.#tools.user === undefined) throw new Error("The Python is nobody's yet.");
-    return this.#tools.user;
+    if (this.#user === undefined) throw new Error("The Python is nobody's yet.");
+    return this.#user;
   }
 
   /** Before anything of theirs runs, and once. */
   giveTo(user: KernelUser): void {
-    this.#tools.giveTo(user);
+    const { packages } = user;
+    this.#user = user;
+    this.#stopListening = packages.onPackage((next) => this.#listeners.emit(next));
+    packages.start();
+    this.#listeners.emit(packages.package);
   }
 
-  /** Rejects with a message that says what to do. */
-  async start(): Promise<Kernel> {
-    this.#started ??= this.#open();
-    return this.#started;
+  /** For its code, as `start`, `onPackage` and `call`. */
+  get package(): ToolPackage {
+    return this.#user?.packages.package ?? { state: 'coming' };
+  }
+
+  start(): void {
+    this.#user?.packages.start();
+  }
+
+  onPackage(listener: (next: ToolPackage) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  async call(call: ToolCall, options: ToolCallOptions): Promise<string> {
+    return this.#calls?.call(call, options) ?? endedAnswer();
+  }
+
+  /** Starts it, unless it runs. Rejects with a message that says what to do. */
+  async open(): Promise<Kernel> {
+    this.#opened ??= this.#open();
+    return this.#opened;
   }
 
   /** Runs code with these calls. The next one comes when this one has ended. Rejects when the interpreter died. */
   async run(source: string, calls: NestedCalls, options: ExecuteOptions): Promise<Execution> {
-    const kernel = await this.start();
+    const kernel = await this.open();
     await this.#loadNewest(kernel, options.signal);
-    this.#tools.current = calls;
+    this.#calls = calls;
     try {
       return await kernel.execute(source, options);
     } finally {
@@ -89,12 +118,22 @@ export class CodeKernel {
   /** Files that its code has written since the last time; undefined where there are none to ask for. Rejects if it does not answer. */
   async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
     if (this.isDead) return undefined;
-    return (await this.start()).takeWritten?.(bounds);
+    return (await this.open()).takeWritten?.(bounds);
+  }
+
+  /** Closing twice is harmless. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopListening?.();
+    this.#calls?.end();
+    const kernel = await this.#creating?.catch(() => undefined);
+    await kernel?.close();
   }
 
   /** What was imported stays as it was, and search and describe show what there is now: a session may be older than a tool. */
   async #loadNewest(kernel: Kernel, signal: AbortSignal | undefined): Promise<void> {
-    const { package: next } = this.#tools;
+    const next = this.package;
     const version = next.state === 'there' ? next.version : undefined;
     const before = this.#version;
     this.#version = version ?? before;
@@ -102,19 +141,10 @@ export class CodeKernel {
     await kernel.execute(reloadPackage, { onOutput: () => {}, ...(signal === undefined ? {} : { signal }) });
   }
 
-  /** Closing twice is harmless. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#tools.close();
-    const kernel = await this.#creating?.catch(() => undefined);
-    await kernel?.close();
-  }
-
   async #open(): Promise<Kernel> {
     const startedAt = performance.now();
     try {
-      this.#creating = this.#create(this.#tools);
+      this.#creating = this.#create(this);
       const kernel = await this.#creating;
       if (this.#isClosed) throw new Error('The Python was closed before it had started.');
       this.#state = () => kernel.state;
@@ -127,46 +157,5 @@ export class CodeKernel {
       if (!this.#isClosed) this.#starts?.kernelStarted('failed', performance.now() - startedAt);
       throw error;
     }
-  }
-}
-
-/**
- * What the code of one Python calls. A Python that is started in advance is nobody's yet: the package comes when it is someone's, and calls
- * are made only while an execution is under way, as its calls. What goes on in the background between two executions is refused as a call of the one before.
- */
-class UserTools implements KernelTools {
-  readonly #listeners = new Listeners<ToolPackage>();
-  #stopListening: (() => void) | undefined;
-  user: KernelUser | undefined;
-  /** Of the execution under way, or of the last one, which has ended. */
-  current: NestedCalls | undefined;
-
-  get package(): ToolPackage {
-    return this.user?.packages.package ?? { state: 'coming' };
-  }
-
-  start(): void {
-    this.user?.packages.start();
-  }
-
-  onPackage(listener: (next: ToolPackage) => void): () => void {
-    return this.#listeners.add(listener);
-  }
-
-  giveTo(user: KernelUser): void {
-    const { packages } = user;
-    this.user = user;
-    this.#stopListening = packages.onPackage((next) => this.#listeners.emit(next));
-    packages.start();
-    this.#listeners.emit(packages.package);
-  }
-
-  async call(call: ToolCall, options: ToolCallOptions): Promise<string> {
-    return this.current?.call(call, options) ?? endedAnswer();
-  }
-
-  close(): void {
-    this.#stopListening?.();
-    this.current?.end();
   }
 }

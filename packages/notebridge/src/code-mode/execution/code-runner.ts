@@ -168,7 +168,7 @@ async function takeWritten(kernel: CodeKernel, maxBytes: number): Promise<Pick<E
 /** Who cancels meanwhile does not wait for it. */
 async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, 'signal'>): Promise<readonly Layer[]> {
   try {
-    const started = kernel.start();
+    const started = kernel.open();
     await Promise.race([started, whenAborted(signal)]);
     if (signal.aborted) {
       started.catch(() => {});
