@@ -22,9 +22,14 @@ export async function putQuestion(
 ): Promise<JsonObject> {
   if (ask !== undefined && canAnswer(clientCapabilities, question))
     return ask(toLegacyQuestion(isNamed ? question : withAsker(question, server)), options);
+  return answerForNobody(question, server, 'whoever calls did not declare that it can answer that');
+}
+
+/** The answer to a question that nobody is asked. Throws `unanswered_question` if there is none. `why`: the rest of the sentence. */
+export function answerForNobody(question: Question, server: string, why: string): JsonObject {
   const refused = refuseQuestion(question);
   if (refused !== undefined) return refused;
-  throw unanswered(question, server, 'whoever calls did not declare that it can answer that');
+  throw unanswered(question, server, why);
 }
 
 /** The answer to a question that nobody can be asked; undefined if there is no such answer. */
