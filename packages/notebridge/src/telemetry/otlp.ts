@@ -12,7 +12,7 @@ import type { SpanMaking } from './call-span.js';
 import { CallSpans } from './call-spans.js';
 import { CallTelemetry } from './call-telemetry.js';
 import type { Telemetry } from './outgoing-calls.js';
-import { SpanRoom } from './span-room.js';
+import { createSpanRoom } from './span-room.js';
 import { watchExporter } from './watched-exporter.js';
 
 /** How long one batch may take, with its retries. Milliseconds. */
@@ -48,7 +48,7 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
   const watched = (what: string) => ({ logger, what: `${what} to ${origin}`, timeoutMs: exportMs + 500 });
 
   const startTraces = (): CallSpans => {
-    const room = new SpanRoom({ most: maxQueued, logger, origin });
+    const room = createSpanRoom({ most: maxQueued, logger, origin });
     const exporter = watchExporter(new OTLPTraceExporter(optionsFor('v1/traces')), watched('Traces'));
     const batches = new BatchSpanProcessor({
       exporter: {
@@ -106,7 +106,7 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
 }
 
 /** Begins no trace that there is no room for. Those that callers record are not ours to refuse. */
-function whileRoom(room: SpanRoom, sampler: Sampler): Sampler {
+function whileRoom(room: Pick<ReturnType<typeof createSpanRoom>, 'admits'>, sampler: Sampler): Sampler {
   return {
     shouldSample: (...asked) => {
       const result = sampler.shouldSample(...asked);

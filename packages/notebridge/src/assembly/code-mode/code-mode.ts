@@ -6,7 +6,7 @@ import type { RunningCode } from '../../code-mode/execution/nested-calls.js';
 import type { KernelStartObserver } from '../../code-mode/kernel-starts.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
-import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
+import { createSkillShelf } from '../../code-mode/skills/skill-saving.js';
 import { TypeChecker } from '../../code-mode/type-check/type-checker.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
@@ -18,7 +18,7 @@ import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
 import { loadNotebook } from '../load-notebook.js';
 import type { Settings } from '../settings.js';
-import { PrincipalPackages } from './principal-packages.js';
+import { keepPackages } from './principal-packages.js';
 import { createRunInNotebook } from './run-in-notebook.js';
 
 export interface CodeModeOptions {
@@ -52,7 +52,7 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
     mayListWhole: (principal, server) => mayList(principal, server, undefined),
     listerOf,
   });
-  const packages = new PrincipalPackages({ servers, mayList, logger });
+  const packages = keepPackages({ servers, mayList, logger });
   const running: RunningCode = new Map();
   const { memoryMb } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
@@ -65,11 +65,11 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
       const { createNodeKernel } = await loadNotebook(settings.stateDir);
       return createNodeKernel({ tools: kernelTools, sandbox, maxDataBytes, givesFiles: true, logger });
     },
-    packagesOf: (principal) => packages.of(principal),
+    packagesOf: packages.of,
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
   const store = new SavedSkillStore(settings);
-  servers.setSkillShelf(new SkillSaving({ store, running, executor }));
+  servers.setSkillShelf(createSkillShelf({ store, running, executor }));
   const search = new ToolSearch({
     ...{ servers, listerOf, logger },
     skillsOf: (principal) => (mayList(principal, skillsServerName, undefined) ? store.knownTo(principal) : []),

@@ -1,10 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { largestOf } from '@notebridge/kit/long-lists';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, principalKey } from '../../core/principal.js';
-import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../skills/saved-skills.js';
+import type { SavedSkillShelf } from '../../skills/saved-skills.js';
 import { toObjectResult } from '../../skills/skill-tools.js';
 import { foldSkillName } from '../../util/fold-skill-name.js';
 import { quote } from '../../util/quote.js';
@@ -16,7 +15,7 @@ import { parseRemove, parseSave, type SaveParams } from './save-params.js';
 import type { SkillRecord } from './saved-skill-record.js';
 import type { SavedSkillStore } from './saved-skill-store.js';
 
-export interface SkillSavingOptions {
+export interface SkillShelfOptions {
   store: SavedSkillStore;
   running: RunningCode;
   executor: Pick<CodeExecutor, 'runTest'>;
@@ -24,76 +23,66 @@ export interface SkillSavingOptions {
 
 /** Characters of what a failed test says. */
 const maxReport = 6000;
+/** Few tests at a time: each takes a Python that others may want. */
+const mostTests = 2;
 
 /** What the code of an execution does with saved skills: in the name of its agent, and of nobody else. */
-export class SkillSaving implements SavedSkillShelf {
-  readonly #options: SkillSavingOptions;
-  /** Few tests at a time: each takes a Python that others may want. */
-  readonly #testing = new Slots(2);
-
-  constructor(options: SkillSavingOptions) {
-    this.#options = options;
-  }
-
-  seenBy(context: CallContext): readonly SavedSkill[] {
-    const running = this.#find(context);
-    return running === undefined ? [] : this.#options.store.seenBy(running.caller);
-  }
-
-  open(skill: SavedSkill): Promise<SavedSkillFiles> {
-    return this.#options.store.open(skill as SkillRecord);
-  }
-
-  save(args: JsonObject, context: CallContext, taken: readonly string[]): Promise<ToolResult> {
-    return readable(async () => {
-      const { store } = this.#options;
-      const { caller, count } = this.#assertRunning(context);
-      const params = parseSave(args);
-      const terms = { saver: principalKey(caller), overwrites: params.overwrite };
-      if (taken.some((name) => foldSkillName(name) === foldSkillName(params.name)))
-        throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
-      store.assertFree(params.name, terms);
-      await this.#testing.run(() => this.#test(params, { principal: caller, count }, context));
-      const { name, description, tags, code, tests } = params;
-      await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
-      return toObjectResult({ name, tested: tests !== '' });
-    });
-  }
-
-  remove(args: JsonObject, context: CallContext): Promise<ToolResult> {
-    return readable(async () => {
-      const saver = principalKey(this.#assertRunning(context).caller);
-      const name = parseRemove(args);
-      return toObjectResult({ name, deleted: await this.#options.store.remove({ saver, name }) });
-    });
-  }
-
-  async #test({ name, code, tests }: SaveParams, as: Pick<TestRun, 'principal' | 'count'>, { parent, signal }: CallContext): Promise<void> {
-    if (signal.aborted) throw new BridgeError('cancelled', 'The code that saves the skill has ended.');
-    if (parent === undefined) throw onlyCode();
-    const { executor } = this.#options;
-    const given = [name, code, tests].map((text) => JSON.stringify(text)).join(', ');
-    const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, { ...as, parent, signal });
-    if (outcome.status === 'ok') return;
-    const { content = [] } = await toCodeResult(outcome);
-    const report = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
-    throw new BridgeError(
-      'skill_failed',
-      `The skill ${quote(name)} was not saved: its tests failed (${outcome.status}).\n${report.slice(0, maxReport)}`,
-    );
-  }
-
-  #assertRunning(context: CallContext): Running {
-    const running = this.#find(context);
-    if (running === undefined) throw onlyCode();
-    if (running.isTest) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
-    return running;
-  }
+export function createSkillShelf({ store, running, executor }: SkillShelfOptions): SavedSkillShelf {
+  const testing = new Slots(mostTests);
 
   /** The code that has made a call; undefined for a call that none of it has made. */
-  #find({ caller }: CallContext): Running | undefined {
-    return this.#options.running.get(principalKey(caller.principal ?? owner));
-  }
+  const find = ({ caller }: CallContext): Running | undefined => running.get(principalKey(caller.principal ?? owner));
+  const assertRunning = (context: CallContext): Running => {
+    const found = find(context);
+    if (found === undefined) throw onlyCode();
+    if (found.isTest) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
+    return found;
+  };
+  return {
+    seenBy: (context) => {
+      const found = find(context);
+      return found === undefined ? [] : store.seenBy(found.caller);
+    },
+    open: (skill) => store.open(skill as SkillRecord),
+    save: (args, context, taken) =>
+      readable(async () => {
+        const { caller, count } = assertRunning(context);
+        const params = parseSave(args);
+        const terms = { saver: principalKey(caller), overwrites: params.overwrite };
+        if (taken.some((name) => foldSkillName(name) === foldSkillName(params.name)))
+          throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
+        store.assertFree(params.name, terms);
+        await testing.run(() => test(params, { principal: caller, count }, context, executor));
+        const { name, description, tags, code, tests } = params;
+        await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
+        return toObjectResult({ name, tested: tests !== '' });
+      }),
+    remove: (args, context) =>
+      readable(async () => {
+        const saver = principalKey(assertRunning(context).caller);
+        const name = parseRemove(args);
+        return toObjectResult({ name, deleted: await store.remove({ saver, name }) });
+      }),
+  };
+}
+
+async function test(
+  { name, code, tests }: SaveParams,
+  as: Pick<TestRun, 'principal' | 'count'>,
+  { parent, signal }: CallContext,
+  executor: Pick<CodeExecutor, 'runTest'>,
+): Promise<void> {
+  if (signal.aborted) throw new BridgeError('cancelled', 'The code that saves the skill has ended.');
+  if (parent === undefined) throw onlyCode();
+  const given = [name, code, tests].map((text) => JSON.stringify(text)).join(', ');
+  const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, { ...as, parent, signal });
+  if (outcome.status === 'ok') return;
+  const { content = [] } = await toCodeResult(outcome);
+  const report = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
+  throw new BridgeError(
+    'skill_failed',
+    `The skill ${quote(name)} was not saved: its tests failed (${outcome.status}).\n${report.slice(0, maxReport)}`,
+  );
 }
 
 function onlyCode(): BridgeError {
