@@ -93,7 +93,7 @@ export class CodeExecutor {
     try {
       const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
-      return await runExecution({ execution, kernel, code, seconds, isTest: true, count }, this.#options);
+      return await runExecution({ execution, kernel, code, seconds, testOf: count }, this.#options);
     } finally {
       await this.#pool.end(kernel);
     }

@@ -34,15 +34,14 @@ export interface RunRequest {
   kernel: CodeKernel;
   code: string;
   seconds: number;
-  /** See `Running`. Default false. */
-  isTest?: boolean;
-  /** Of the execution in whose course it runs. Default: of its own. */
-  count?: CallCount;
+  /** It is the test of a skill: its calls are those of the execution that saves it. Left out: it is none. */
+  testOf?: CallCount;
 }
 
 /** Runs the code of one execution in an interpreter, with rights of its own, within its bounds. Rejects with `kernel_failed` where none starts. */
 export async function runExecution(request: RunRequest, options: CodeRunnerOptions): Promise<ExecutionOutcome> {
-  const { execution, kernel, code, seconds, isTest = false, count = { made: 0 } } = request;
+  const { execution, kernel, code, seconds, testOf } = request;
+  const [isTest, count] = [testOf !== undefined, testOf ?? { made: 0 }];
   const { limits, delegate, callTool, running, typeChecker, logger } = options;
   const started = startKernel(kernel, execution);
   // It goes on during the check, and is looked at after it.
