@@ -1,10 +1,19 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { Meter } from '@opentelemetry/api';
 import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
 import { codeOf, RemoteError } from '../core/errors.js';
-import type { CallDurations } from './call-durations.js';
+import { BoundedNames } from './bounded-names.js';
 import type { CallSpans } from './call-spans.js';
-import { type CallSubject, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';
+import { type CallSubject, durationAttributes, durationBoundaries, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';
 import type { FollowCall } from './outgoing-calls.js';
+
+type RecordDuration = (subject: CallSubject, outcome: string, durationMs: number) => void;
+
+/** Records how long calls took that came in, and requests that went out. */
+export interface CallDurations {
+  server: RecordDuration;
+  client: RecordDuration;
+}
 
 export interface CallTelemetryOptions {
   /** Undefined: no traces. Then what goes to servers is left as it is. */
@@ -65,6 +74,20 @@ export class CallTelemetry implements CallObserver {
           },
         ),
     };
+  };
+}
+
+/** Two histograms with few labels. */
+export function createDurations(meter: Meter): CallDurations {
+  const create = (name: string, description: string): RecordDuration => {
+    const histogram = meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: durationBoundaries } });
+    const names = new BoundedNames();
+    return (subject, outcome, durationMs) =>
+      histogram.record(durationMs / 1000, durationAttributes(names.bound(subject, outcome, outcome), outcome));
+  };
+  return {
+    server: create('mcp.server.operation.duration', 'Calls of agents and code, from their arrival until they are answered.'),
+    client: create('mcp.client.operation.duration', 'Requests to servers, from when they are sent until they are answered.'),
   };
 }
 

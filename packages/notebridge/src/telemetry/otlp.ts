@@ -7,12 +7,10 @@ import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, 
 import type { OtlpSettings } from '../config/otlp-settings.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
-import { type CallDurations, createDurations } from './call-durations.js';
 import type { SpanMaking } from './call-span.js';
 import { CallSpans } from './call-spans.js';
-import { CallTelemetry } from './call-telemetry.js';
+import { type CallDurations, CallTelemetry, createDurations } from './call-telemetry.js';
 import type { Telemetry } from './outgoing-calls.js';
-import { createSpanRoom } from './span-room.js';
 import { watchExporter } from './watched-exporter.js';
 
 /** How long one batch may take, with its retries. Milliseconds. */
@@ -101,6 +99,41 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
     close: async () => {
       closing ??= settlesWithin(Promise.allSettled(providers.map((provider) => provider.shutdown())), lastExportMs);
       await closing;
+    },
+  };
+}
+
+/**
+ * The places in which spans wait to be sent, at most so many. Once they are taken, no new trace is begun: it would be made in vain, and what
+ * arrives is then whole traces rather than parts of all. That is told of once, and at the end with the number. `origin`: where they are sent.
+ */
+function createSpanRoom({ most, logger, origin }: { most: number; logger: Logger; origin: string }) {
+  let waiting = 0;
+  let leftOut = 0;
+  /** Whether there is a place. If not, what asked is counted as left out. */
+  const admits = (): boolean => {
+    if (waiting < most) return true;
+    if (++leftOut === 1)
+      logger.warn(
+        `More traces than ${origin} takes: ${most} spans wait to be sent, and further traces are left out. "sampleRatio" makes them fewer.`,
+      );
+    return false;
+  };
+  return {
+    admits,
+    /** Takes a place for a span that has ended. False: there is none. */
+    take: (): boolean => {
+      if (!admits()) return false;
+      waiting++;
+      return true;
+    },
+    /** So many spans are on their way. */
+    free: (count: number): void => {
+      waiting -= count;
+    },
+    /** To be called once. */
+    close: (): void => {
+      if (leftOut > 0) logger.warn(`${leftOut} traces, or parts of them, were left out: they did not fit into memory.`);
     },
   };
 }

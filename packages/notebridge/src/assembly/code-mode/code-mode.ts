@@ -1,7 +1,10 @@
+import { keepLatest } from '@notebridge/kit/keep-latest';
+import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
 import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
+import type { ToolPackages } from '../../code-mode/execution/code-kernel.js';
 import type { RunningCode } from '../../code-mode/execution/nested-calls.js';
 import type { KernelStartObserver } from '../../code-mode/kernel-starts.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
@@ -10,15 +13,16 @@ import { createSkillShelf } from '../../code-mode/skills/skill-saving.js';
 import { TypeChecker } from '../../code-mode/type-check/type-checker.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
+import { type Principal, principalKey } from '../../core/principal.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { Hub } from '../../hub.js';
 import { findTypeChecker } from '../../processes/type-checker-program.js';
 import { skillsServerName } from '../../skills/skill-tools.js';
+import { KeptPackage } from '../code-tools/kept-package.js';
 import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
 import { loadNotebook } from '../load-notebook.js';
 import type { Settings } from '../settings.js';
-import { keepPackages } from './principal-packages.js';
 import { createRunInNotebook } from './run-in-notebook.js';
 
 export interface CodeModeOptions {
@@ -52,7 +56,7 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
     mayListWhole: (principal, server) => mayList(principal, server, undefined),
     listerOf,
   });
-  const packages = keepPackages({ servers, mayList, logger });
+  const packages = keepPackages({ servers, guard, logger });
   const running: RunningCode = new Map();
   const { memoryMb } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
@@ -84,6 +88,40 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
       search.close();
       await executor.close();
       await packages.close();
+    },
+  };
+}
+
+/** Packages that are kept up to date. Who comes back after so many others has one made anew. */
+const mostPackages = 50;
+
+const nothing = 'no tool can be called by this agent: no MCP servers are configured, or its grant allows none (search_tools lists them)';
+
+/** For each principal the functions that its code may import: those of the tools that it may call. */
+function keepPackages({ servers, guard, logger }: Pick<CodeModeOptions, 'servers' | 'guard'> & { logger: Logger }) {
+  const byKey = new Map<string, KeptPackage>();
+  const open = (principal: Principal): KeptPackage =>
+    new KeptPackage({
+      ...{ servers, logger, nothing, what: 'code' },
+      mayShow: (server, tool) => guard.mayList(principal, server, tool),
+      inputOf: async (gather) => {
+        const input = await gather();
+        return input.servers.length === 0 && !input.skills ? undefined : input;
+      },
+    });
+  return {
+    of: (principal: Principal): ToolPackages => {
+      // The owner and anonymous callers see the same.
+      const key = principal.kind === 'grant' ? principalKey(principal) : '';
+      const own = byKey.get(key) ?? open(principal);
+      const [oldest] = byKey;
+      keepLatest(byKey, [key, own], mostPackages);
+      if (oldest !== undefined && !byKey.has(oldest[0])) void oldest[1].close();
+      return own;
+    },
+    /** Closing twice is harmless. */
+    close: async (): Promise<void> => {
+      await Promise.all([...byKey.values()].map((own) => own.close()));
     },
   };
 }

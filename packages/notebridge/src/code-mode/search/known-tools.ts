@@ -1,7 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { askForTools } from '../../bindings/ask-for-tools.js';
-import { byName, isReachable, isSkills } from '../../bindings/input.js';
+import { askForTools, byName, isReachable, isSkills } from '../../bindings/input.js';
 import type { Tool } from '../../core/mcp.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import type { MayList } from '../../grants/may-list.js';

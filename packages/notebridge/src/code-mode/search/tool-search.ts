@@ -1,15 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { CallContext, Caller } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { owner, type Principal } from '../../core/principal.js';
+import { owner, type Principal, principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { ListerOf } from '../../grants/may-list.js';
 import type { SavedSkill } from '../../skills/saved-skills.js';
+import { Slots } from '../../util/slots.js';
 import { KnownTools } from './known-tools.js';
 import { answerOfDescribe, answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
 import { parseDescribe, parseSearch } from './search-params.js';
-import { SearchTurns } from './search-turns.js';
 import type { ResolveName } from './spellings.js';
 import { type ToolView, ToolViews } from './tool-view.js';
 
@@ -94,3 +95,37 @@ type AnswerFrom = (view: ToolView) => Promise<ToolResult>;
 
 /** Entries that are no answer to a search. */
 const isThrown: ReadonlySet<string> = new Set(['closed', 'limit_reached']);
+
+/** Searches of one caller that are under way at once. */
+const mostOfOne = 16;
+
+/** Has searches work one after the other, and everything else that the hub does have a turn before each. */
+export class SearchTurns {
+  readonly #slots = new Slots(1);
+  /** Who waits for each search that is under way. */
+  readonly #underWay: string[] = [];
+
+  /** Rejects with `limit_reached` if the caller has too many: it costs nothing to search, so that nothing else would bound them. */
+  async admit<Result>(principal: Principal, search: () => Promise<Result>): Promise<Result> {
+    const caller = principalKey(principal);
+    if (this.#underWay.filter((one) => one === caller).length >= mostOfOne)
+      throw new BridgeError('limit_reached', `${mostOfOne} searches of yours are under way. Wait for some of them to end.`, {
+        data: { retry_after_s: 1 },
+      });
+    this.#underWay.push(caller);
+    try {
+      return await search();
+    } finally {
+      this.#underWay.splice(this.#underWay.indexOf(caller), 1);
+    }
+  }
+
+  /** Does the work of a search when it is its turn. It must wait for nothing but the process. */
+  take<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    return this.#slots.run(async () => {
+      await nextTurn();
+      if (signal.aborted) throw new BridgeError('cancelled', 'Nobody waits for this search any more.');
+      return work();
+    });
+  }
+}

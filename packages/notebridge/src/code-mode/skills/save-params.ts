@@ -3,7 +3,7 @@ import { savingTools } from '../../skills/skill-tools.js';
 import { withoutHidden } from '../../util/hidden-characters.js';
 import { quote } from '../../util/quote.js';
 import { flagOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
-import { skillName } from './saved-skill-record.js';
+import { skillName } from './saved-skill-store.js';
 
 export type SaveParams = ReturnType<typeof parseSave>;
 

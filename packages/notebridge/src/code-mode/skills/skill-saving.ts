@@ -12,8 +12,7 @@ import { toCodeResult } from '../execution/answer.js';
 import type { CodeExecutor, TestRun } from '../execution/code-executor.js';
 import type { Running, RunningCode } from '../execution/nested-calls.js';
 import { parseRemove, parseSave, type SaveParams } from './save-params.js';
-import type { SkillRecord } from './saved-skill-record.js';
-import type { SavedSkillStore } from './saved-skill-store.js';
+import type { SavedSkillStore, SkillRecord } from './saved-skill-store.js';
 
 export interface SkillShelfOptions {
   store: SavedSkillStore;

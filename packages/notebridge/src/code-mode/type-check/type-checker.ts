@@ -5,7 +5,6 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { TypeCheckerProgram } from '../../processes/type-checker-program.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { Slots } from '../../util/slots.js';
-import { isCheckable, mayPatch } from './checkable-code.js';
 import type { CheckedView } from './checker-process.js';
 import { KeptChecker } from './kept-checker.js';
 import { type CodeFault, findSureFaults, isPatch } from './sure-faults.js';
@@ -60,6 +59,14 @@ const mostViews = 8;
 /** After code that took too long, that of the same caller is not checked for so long; doubled each time. Milliseconds. */
 const blockMs = 5000;
 const longestBlockMs = 600_000;
+
+/** Longer code is not looked at. UTF-16 units. */
+const mostCharacters = 100_000;
+/** A line of a magic, or of a shell: no Python, but the kernel takes it. */
+const magicLine = /^[ \t]*(?:[A-Za-z_][\w., ]*=[ \t]*)?[%!?]|^[ \t]*[A-Za-z_][\w.]*\?{1,2}[ \t]*$/m;
+/** What gives names another meaning than the one they were imported with, or makes some that are nowhere written. */
+const patching =
+  /\b(?:setattr|delattr|exec|eval|globals|locals|vars|__import__|__dict__|__builtins__|builtins|importlib|sys\.modules|sys\.path|sys\.meta_path|mock|monkeypatch|set_tool_caller|runpy|ctypes)\b/;
 
 /** Checks code against the tools that its principal may call. Whatever goes wrong here, the code runs. */
 export class TypeChecker {
@@ -191,4 +198,17 @@ export class TypeChecker {
     caller.isTold = true;
     return { faults: [], note, mayPatch: mayPatch(code, undefined) };
   }
+}
+
+/** Whether there is anything in the code that a check could find: only what is imported in it has types. */
+function isCheckable(code: string): boolean {
+  return /\bgenerated\b/.test(code) && code.length <= mostCharacters && !code.includes('\0') && !magicLine.test(code);
+}
+
+/** Whether code may change what the tools' functions are: then types say nothing any more, of it and of what comes after it. */
+function mayPatch(code: string, tools: CheckedPackage['tools'] | undefined): boolean {
+  if (patching.test(code)) return true;
+  const names = new Set([...(tools?.values() ?? [])].map(({ name }) => name));
+  for (const [, name = ''] of code.matchAll(/\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]{0,200})?=(?!=)/g)) if (names.has(name)) return true;
+  return false;
 }
