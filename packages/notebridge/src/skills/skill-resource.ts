@@ -2,6 +2,7 @@ import { BridgeError } from '../core/errors.js';
 import type { ToolResult } from '../core/mcp.js';
 import type { ContainedFolder } from '../state/contained-folder.js';
 import { mimeTypeOf } from '../util/mime-types.js';
+import { textOfBytes } from '../util/text-of-bytes.js';
 import { notFound } from './find-by-name.js';
 import { isHidden, listResources, resourceFolders } from './skill-files.js';
 import type { Skill } from './skill-finder.js';
@@ -30,21 +31,11 @@ async function readFile(folder: ContainedFolder, path: string, maxBytes: number)
 }
 
 function toResult(skill: Skill, path: string, bytes: Buffer): ToolResult {
-  const text = toText(bytes);
+  const text = textOfBytes(bytes);
   if (text !== undefined) return toStringResult(text);
   const mimeType = mimeTypeOf(path);
   const data = bytes.toString('base64');
   if (mimeType.startsWith('image/')) return { content: [{ type: 'image', data, mimeType }] };
   const uri = `skill://${[skill.name, ...path.split('/')].map(encodeURIComponent).join('/')}`;
   return { content: [{ type: 'resource', resource: { uri, mimeType, blob: data } }] };
-}
-
-/** Undefined for bytes that are no text. */
-function toText(bytes: Buffer): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

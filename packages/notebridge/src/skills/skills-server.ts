@@ -3,7 +3,7 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { SkillFolder } from '../config/skill-folder.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
-import { type ToolResult, toFailedResult } from '../core/mcp.js';
+import { type ToolResult, withFailedResults } from '../core/mcp.js';
 import type { ToolServer } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import { BuiltInServer } from './built-in-server.js';
@@ -89,12 +89,7 @@ class FolderSkills extends BuiltInServer implements SkillsServer {
     const names = this.knownTools.map(({ name }) => name);
     if (!names.includes(tool))
       throw new BridgeError('unknown_tool', `Unknown skill tool: ${quote(tool)}. Available: ${names.join(', ')}.`);
-    try {
-      return await this.#runKnown(tool as SkillToolName, args, context);
-    } catch (error) {
-      if (error instanceof BridgeError && readable.has(error.code)) return toFailedResult(error.code, error.message);
-      throw error;
-    }
+    return withFailedResults(readable, () => this.#runKnown(tool as SkillToolName, args, context));
   }
 
   async #runKnown(tool: SkillToolName, args: JsonObject, context: CallContext): Promise<ToolResult> {

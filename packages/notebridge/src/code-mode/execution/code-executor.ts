@@ -1,6 +1,6 @@
 import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { type ToolResult, toFailedResult, toTextResult } from '../../core/mcp.js';
+import { type ToolResult, toTextResult, withFailedResults } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
 import type { WhileLive } from '../../grants/while-live.js';
 import type { KernelStartObserver } from '../kernel-starts.js';
@@ -75,13 +75,8 @@ export class CodeExecutor {
   }
 
   /** Resolves also with what failed, for the agent to read. Rejects with `cancelled`. */
-  async call(args: unknown, context: CallContext): Promise<ToolResult> {
-    try {
-      return await this.#call(args, context);
-    } catch (error) {
-      if (error instanceof BridgeError && readable.has(error.code)) return toFailedResult(error.code, error.message);
-      throw error;
-    }
+  call(args: unknown, context: CallContext): Promise<ToolResult> {
+    return withFailedResults(readable, () => this.#call(args, context));
   }
 
   /**

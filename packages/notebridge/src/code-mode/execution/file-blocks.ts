@@ -2,6 +2,7 @@ import type { WhyLeftOut, Written, WrittenFile } from '@notebridge/notebook/host
 import { imageTypeOf } from '@notebridge/notebook/outputs';
 import type { ContentBlock } from '../../core/mcp.js';
 import { mimeTypeOf, textTypeOf } from '../../util/mime-types.js';
+import { textOfBytes } from '../../util/text-of-bytes.js';
 import { shownName } from '../search/one-line.js';
 
 /** Of one answer. */
@@ -22,7 +23,7 @@ export function sortFiles(files: readonly WrittenFile[]): SortedFiles {
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     const pictureType = pictureTypeOf(bytes);
     const textType = textTypeOf(path);
-    const text = textType === undefined ? undefined : toText(bytes);
+    const text = textType === undefined ? undefined : textOfBytes(bytes, { keepsMark: true });
     if (pictureType !== undefined) sorted.pictures.push({ path, mimeType: pictureType, data: bytes.toString('base64') });
     else if (textType !== undefined && text !== undefined) sorted.texts.push({ path, mimeType: textType, text });
     else sorted.others.push({ path, data: bytes });
@@ -82,14 +83,4 @@ function toUri(path: string): string {
 function pictureTypeOf(bytes: Buffer): string | undefined {
   const type = imageTypeOf(bytes);
   return type === 'image/svg+xml' || type === 'image/avif' ? undefined : type;
-}
-
-/** Undefined for bytes that are no text. */
-function toText(bytes: Buffer): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

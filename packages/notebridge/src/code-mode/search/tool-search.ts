@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { CallContext, Caller } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import { type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { type ToolResult, withFailedResults } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { ListerOf } from '../../grants/may-list.js';
@@ -72,13 +72,8 @@ export class ToolSearch {
     this.#views = undefined;
   }
 
-  async #answer({ caller: { principal = owner }, signal }: Searcher, parse: () => AnswerFrom): Promise<ToolResult> {
-    try {
-      return await this.#turns.admit(principal, async () => this.#look({ principal, signal }, parse()));
-    } catch (error) {
-      if (error instanceof BridgeError && !isThrown.has(error.code)) return toFailedResult(error.code, error.message);
-      throw error;
-    }
+  #answer({ caller: { principal = owner }, signal }: Searcher, parse: () => AnswerFrom): Promise<ToolResult> {
+    return withFailedResults(readable, () => this.#turns.admit(principal, async () => this.#look({ principal, signal }, parse())));
   }
 
   /** Answers from what the caller sees, when it is its turn. */
@@ -93,8 +88,8 @@ export class ToolSearch {
 
 type AnswerFrom = (view: ToolView) => Promise<ToolResult>;
 
-/** Entries that are no answer to a search. */
-const isThrown: ReadonlySet<string> = new Set(['closed', 'limit_reached']);
+/** What an agent reads in place of an answer. */
+const readable = { has: (code: ErrorCode): boolean => code !== 'closed' && code !== 'limit_reached' };
 
 /** Searches of one caller that are under way at once. */
 const mostOfOne = 16;

@@ -1,7 +1,7 @@
 import { largestOf } from '@notebridge/kit/long-lists';
 import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import { type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { withFailedResults } from '../../core/mcp.js';
 import { owner, principalKey } from '../../core/principal.js';
 import type { SavedSkillShelf } from '../../skills/saved-skills.js';
 import { toObjectResult } from '../../skills/skill-tools.js';
@@ -44,7 +44,7 @@ export function createSkillShelf({ store, running, executor }: SkillShelfOptions
     },
     open: (skill) => store.open(skill as SkillRecord),
     save: (args, context, taken) =>
-      readable(async () => {
+      withFailedResults(readable, async () => {
         const { caller, count } = assertRunning(context);
         const params = parseSave(args);
         const terms = { saver: principalKey(caller), overwrites: params.overwrite };
@@ -57,7 +57,7 @@ export function createSkillShelf({ store, running, executor }: SkillShelfOptions
         return toObjectResult({ name, tested: tests !== '' });
       }),
     remove: (args, context) =>
-      readable(async () => {
+      withFailedResults(readable, async () => {
         const saver = principalKey(assertRunning(context).caller);
         const name = parseRemove(args);
         return toObjectResult({ name, deleted: await store.remove({ saver, name }) });
@@ -88,14 +88,8 @@ function onlyCode(): BridgeError {
   return new BridgeError('denied', 'Skills are saved and deleted by code of execute_code alone, in a Python of its own.');
 }
 
-async function readable(work: () => Promise<ToolResult>): Promise<ToolResult> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BridgeError && error.code !== 'cancelled') return toFailedResult(error.code, error.message);
-    throw error;
-  }
-}
+/** What the code reads in place of a result: all but that nobody waits for it. */
+const readable = { has: (code: ErrorCode): boolean => code !== 'cancelled' };
 
 /** The SKILL.md: what a model reads of the skill, in the form that other programs for skills read too. */
 function writeDocument({ name, description, code, tags, parameters }: Omit<SaveParams, 'tests' | 'overwrite'>): string {
