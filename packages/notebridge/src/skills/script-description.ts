@@ -65,12 +65,6 @@ interface Line {
   tokens: PythonToken[];
 }
 
-interface FoundFunction {
-  parameters: ScriptParameter[];
-  returns: string;
-  doc: string | undefined;
-}
-
 function toLines(tokens: readonly PythonToken[]): Line[] {
   const lines: Line[] = [];
   for (const token of tokens) {
@@ -87,7 +81,7 @@ function docOf(line: Line | undefined): string | undefined {
 }
 
 /** The first function of the module that is neither private nor a usual helper. */
-function findFunction(lines: readonly Line[]): FoundFunction | undefined {
+function findFunction(lines: readonly Line[]) {
   for (const [index, { column, tokens }] of lines.entries()) {
     const words = tokens.map(textOf);
     const at = words[0] === 'async' ? 1 : 0;

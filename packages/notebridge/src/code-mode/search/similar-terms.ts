@@ -1,22 +1,12 @@
 import { slipsBetween } from '@notebridge/kit/slips';
 import { getOrMake } from '../../util/get-or-make.js';
 
-interface SimilarTerm {
-  term: string;
-  slips: number;
-}
-
-interface TermsOfLength {
-  terms: string[];
-  /** Which letters each has, as bits: most terms are told apart by them alone. */
-  letters: number[];
-}
-
 /** Finds terms by their beginning, and those that are like another but for some slips. */
 export class SimilarTerms {
   readonly #minLength: number;
   readonly #byBeginning = new Map<string, string[]>();
-  readonly #byLength = new Map<number, TermsOfLength>();
+  /** With the letters that each has, as bits: most terms are told apart by them alone. */
+  readonly #byLength = new Map<number, { terms: string[]; letters: number[] }>();
 
   /** @param minLength Of what is looked for. */
   constructor(minLength: number) {
@@ -38,8 +28,8 @@ export class SimilarTerms {
   }
 
   /** The terms with up to so many slips, at least one. */
-  near(term: string, most: number): SimilarTerm[] {
-    const found: SimilarTerm[] = [];
+  near(term: string, most: number): { term: string; slips: number }[] {
+    const found: { term: string; slips: number }[] = [];
     const own = lettersOf(term);
     for (let length = term.length - most; length <= term.length + most; length++) {
       const { terms = [], letters = [] } = this.#byLength.get(length) ?? {};

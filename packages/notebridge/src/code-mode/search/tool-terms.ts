@@ -26,15 +26,8 @@ const maxName = 200;
 const maxArguments = 100;
 const maxDepth = 2;
 
-/** The terms of one field, each once. */
-interface FieldTerms {
-  terms: readonly string[];
-  /** How often each stands there. */
-  counts: readonly number[];
-}
-
-/** What a document is found by, in the order of `searchedFields`. */
-export type SearchedTerms = readonly FieldTerms[];
+/** What a document is found by, in the order of `searchedFields`: the terms of each, once, and how often they stand there. */
+export type SearchedTerms = readonly { terms: readonly string[]; counts: readonly number[] }[];
 
 /** To cut texts into words takes longer than anything else, so that it is done once for each tool of a list. */
 const known = new WeakMap<Tool, { server: string; terms: SearchedTerms }>();
