@@ -1,5 +1,5 @@
 import { BridgeError } from '../core/errors.js';
-import { WaitQueue, type WaitOptions } from '../rpc/wait-queue.js';
+import { type WaitOptions, WaitQueue } from '../rpc/wait-queue.js';
 
 const serverAsks = (timeoutMs: number): string =>
   `The server asks in the middle of calls, so that they run one at a time; none ended within ${timeoutMs} ms. The call was not sent.`;

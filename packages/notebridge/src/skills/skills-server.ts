@@ -87,8 +87,7 @@ class FolderSkills extends BuiltInServer implements SkillsServer {
 
   async #run(tool: string, args: JsonObject, context: CallContext): Promise<ToolResult> {
     const names = this.knownTools.map(({ name }) => name);
-    if (!names.includes(tool))
-      throw new BridgeError('unknown_tool', `Unknown skill tool: ${quote(tool)}. Available: ${names.join(', ')}.`);
+    if (!names.includes(tool)) throw new BridgeError('unknown_tool', `Unknown skill tool: ${quote(tool)}. Available: ${names.join(', ')}.`);
     return withFailedResults(readable, () => this.#runKnown(tool as SkillToolName, args, context));
   }
 

@@ -159,10 +159,8 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
 
   #addServers(): void {
     const { servers } = this.#options;
-    const each =
-      (valueOf: (state: ServerState) => number) =>
-      (): Asked<'server'>[] =>
-        servers.all().map(({ name, state }) => [{ server: toLabel(name) }, valueOf(state)]);
+    const each = (read: (state: ServerState) => number) => (): Asked<'server'>[] =>
+      servers.all().map(({ name, state }) => [{ server: toLabel(name) }, read(state)]);
     this.#ask('notebridge_server_state', 'The state that a server is in: 1 for that one, 0 for the others.', ['server', 'state'], () =>
       servers
         .all()

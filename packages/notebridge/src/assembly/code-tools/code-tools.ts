@@ -106,7 +106,9 @@ export class CodeTools implements NotebookTools {
     // The store may be gone, or its disk full: it ends by itself.
     await grant
       ?.revoke()
-      .catch((error: unknown) => this.#options.hub.logger.warn('The grant of the notebook stays until it expires.', { error: messageOf(error) }));
+      .catch((error: unknown) =>
+        this.#options.hub.logger.warn('The grant of the notebook stays until it expires.', { error: messageOf(error) }),
+      );
   }
 
   /** With the first package comes the right to call. */

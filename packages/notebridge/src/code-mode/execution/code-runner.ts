@@ -102,7 +102,13 @@ export async function runExecution(request: RunRequest, options: CodeRunnerOptio
   }
 }
 
-const neverRan: ExecutionOutcome = { status: 'interrupted', outputs: [], calls: 0, records: [], notes: ['It was cancelled before it began.'] };
+const neverRan: ExecutionOutcome = {
+  status: 'interrupted',
+  outputs: [],
+  calls: 0,
+  records: [],
+  notes: ['It was cancelled before it began.'],
+};
 
 const unchecked: Pick<CheckResult, 'faults' | 'note'> = { faults: [] };
 

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
 import type { SavedSkill } from '../../skills/saved-skills.js';
-import { firstSentence, shownName } from './one-line.js';
 import type { SeenServer } from './known-tools.js';
+import { firstSentence, shownName } from './one-line.js';
 import type { SearchParams } from './search-params.js';
 
 export type Entry = { kind: 'tool'; server: string; tool: Tool } | { kind: 'skill'; skill: SavedSkill };
