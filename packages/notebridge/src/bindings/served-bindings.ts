@@ -25,16 +25,18 @@ export class ServedBindings {
       .update(`${language} ${printMessage(input)}`)
       .digest('hex');
     const known = this.#kept.get(key);
-    const archive = known ?? make(language, input);
+    const archive =
+      known ??
+      loadEmitter(language)
+        .then((emit) => emit(input))
+        .then(toArchive);
     keepLatest(this.#kept, [key, archive], maxKept);
     if (known === undefined) archive.catch(() => this.#kept.delete(key));
     return archive;
   }
 }
 
-async function make(language: BindingLanguage, input: BindingsInput): Promise<BindingsArchive> {
-  const emit = await loadEmitter(language);
-  const files = await emit(input);
+async function toArchive(files: GeneratedFiles): Promise<BindingsArchive> {
   return { contentHash: files.contentHash, bytes: await packArchive(files) };
 }
 

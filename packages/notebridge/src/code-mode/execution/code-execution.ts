@@ -50,6 +50,8 @@ export class CodeExecution {
   session: string | undefined;
   /** Its answer, once it has one; what `wait` gave to the last call as well. */
   result: ToolResult | undefined;
+  /** Of the answer, as JSON. */
+  size = 0;
   endedAt: number | undefined;
 
   constructor({ principalKey, context, work }: ExecutionOptions) {
@@ -109,6 +111,7 @@ export class CodeExecution {
 
   async #end(release: () => void): Promise<void> {
     this.result = await this.#answer.catch(() => undefined);
+    this.size = JSON.stringify(this.result ?? null).length;
     this.endedAt = Date.now();
     release();
   }

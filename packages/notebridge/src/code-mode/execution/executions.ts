@@ -34,10 +34,8 @@ interface UsedId {
 
 /** What runs and what has run, for those who come back for the answer. */
 export class Executions {
-  /** Under way, or with an answer that is kept. */
+  /** Under way, or with an answer that is kept; these in the order of their ends. */
   readonly #byRunId = new Map<string, CodeExecution>();
-  /** Of the answers, the oldest first. */
-  readonly #sizes = new Map<CodeExecution, number>();
   /** By principal, then by a hash of the id. They outlive the answers, so that nothing runs twice. */
   readonly #ids = new Map<string, Map<string, UsedId>>();
 
@@ -59,7 +57,8 @@ export class Executions {
     void execution.ended.then(() => {
       // Its code never ran: it may be asked for again.
       if (!execution.mayHaveRun && id !== undefined) this.#ids.get(principalKey)?.delete(id);
-      this.#sizes.set(execution, JSON.stringify(execution.result ?? null).length);
+      this.#byRunId.delete(runId);
+      this.#byRunId.set(runId, execution);
       this.#forget();
     });
     return { execution, isFirst: true };
@@ -105,27 +104,26 @@ export class Executions {
   }
 
   #forget(): void {
-    const before = Date.now() - keptMs;
-    for (const execution of [...this.#sizes.keys()]) if ((execution.endedAt ?? 0) < before) this.#drop(execution);
+    const kept = new Set([...this.#byRunId.values()].filter(({ hasEnded }) => hasEnded));
+    let bytes = 0;
+    for (const { size } of kept) bytes += size;
+    const drop = (execution: CodeExecution): void => {
+      kept.delete(execution);
+      this.#byRunId.delete(execution.runId);
+      bytes -= execution.size;
+    };
+    for (const execution of kept) if ((execution.endedAt ?? 0) < Date.now() - keptMs) drop(execution);
     const of = ({ principalKey }: CodeExecution): string => principalKey;
-    const weight = (execution: CodeExecution): number => this.#sizes.get(execution) ?? 0;
-    let bytes = [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
-    while (this.#sizes.size > mostKept || bytes > mostKeptBytes) {
-      const isTooMany = this.#sizes.size > mostKept;
-      const oldest = firstOfGreediest(this.#sizes.keys(), isTooMany ? { of } : { of, weight });
+    const weight = ({ size }: CodeExecution): number => size;
+    while (kept.size > mostKept || bytes > mostKeptBytes) {
+      const oldest = firstOfGreediest(kept, kept.size > mostKept ? { of } : { of, weight });
       if (oldest === undefined) return;
-      bytes -= weight(oldest);
-      this.#drop(oldest);
+      drop(oldest);
     }
   }
 
-  #drop(execution: CodeExecution): void {
-    this.#sizes.delete(execution);
-    this.#byRunId.delete(execution.runId);
-  }
-
   #assertRoom(principalKey: string): void {
-    const underWay = [...this.#byRunId.values()].filter((execution) => !this.#sizes.has(execution));
+    const underWay = [...this.#byRunId.values()].filter(({ hasEnded }) => !hasEnded);
     const ofOne = underWay.filter((execution) => execution.principalKey === principalKey).length;
     if (ofOne < mostOfOne && underWay.length < mostUnderWay) return;
     const many = ofOne >= mostOfOne ? `${mostOfOne} executions of yours` : `${mostUnderWay} executions`;

@@ -26,42 +26,34 @@ export interface SeenServer extends SearchedServer {
 /** A server that did not answer is not waited for again so soon. Milliseconds. */
 const retryMs = 30_000;
 
-/** The tools of all servers that code can reach. Servers that were never listed are asked, which may start them. */
-export class KnownTools {
-  readonly #options: { servers: ToolServers; logger: Logger; listMs: number };
-  readonly #failures = new WeakMap<ToolServer, string>();
+/** Learns the tools of all servers that code can reach. `mayAsk`: whether a server whose tools are not known is asked on behalf of the caller. */
+export type LearnTools = (mayAsk: (server: string) => boolean, signal: AbortSignal) => Promise<SearchedServer[]>;
 
-  /** `listMs`: how long a search waits for servers that were never listed. */
-  constructor(options: { servers: ToolServers; logger: Logger; listMs: number }) {
-    this.#options = options;
-  }
-
-  /** @param mayAsk Whether a server whose tools are not known is asked on behalf of the caller. */
-  async learn(mayAsk: (server: string) => boolean, signal?: AbortSignal): Promise<SearchedServer[]> {
-    const reachable = this.#options.servers.all().filter(isReachable);
+/** Servers that were never listed are asked, which may start them. `listMs`: how long a search waits for them. */
+export function createLearnTools({ servers, logger, listMs }: { servers: ToolServers; logger: Logger; listMs: number }): LearnTools {
+  const failures = new WeakMap<ToolServer, string>();
+  const ask = async (server: ToolServer, signal: AbortSignal): Promise<void> => {
+    const listed = await askForTools(server, { waitMs: listMs, retryMs, signal });
+    if (listed === 'waiting' || 'tools' in listed) return void failures.delete(server);
+    const failure = messageOf(listed.failure);
+    if (failures.get(server) !== failure)
+      logger.warn(`The tools of "${server.name}" are not found by searches: it did not list them.`, { error: failure });
+    failures.set(server, failure);
+  };
+  const reasonOf = (server: ToolServer, wasAsked: boolean): string => {
+    if (!wasAsked) return 'it was not asked yet';
+    return failures.get(server) ?? `it is still starting, after ${listMs / 1000} s; search again in some seconds`;
+  };
+  return async (mayAsk, signal) => {
+    const reachable = servers.all().filter(isReachable);
     const unknown = reachable.filter(({ name, knownTools }) => knownTools === undefined && mayAsk(name));
-    await Promise.all(unknown.map((server) => this.#ask(server, signal)));
+    await Promise.all(unknown.map((server) => ask(server, signal)));
     return reachable.map((server) => {
       const { name, description, knownTools: list } = server;
-      const reason = list === undefined ? this.#reasonOf(server, unknown.includes(server)) : undefined;
+      const reason = list === undefined ? reasonOf(server, unknown.includes(server)) : undefined;
       return { name, description, isSkills: isSkills(server), list, reason };
     });
-  }
-
-  async #ask(server: ToolServer, signal: AbortSignal | undefined): Promise<void> {
-    const { listMs, logger } = this.#options;
-    const listed = await askForTools(server, { waitMs: listMs, retryMs, signal });
-    if (listed === 'waiting' || 'tools' in listed) return void this.#failures.delete(server);
-    const failure = messageOf(listed.failure);
-    if (this.#failures.get(server) !== failure)
-      logger.warn(`The tools of "${server.name}" are not found by searches: it did not list them.`, { error: failure });
-    this.#failures.set(server, failure);
-  }
-
-  #reasonOf(server: ToolServer, wasAsked: boolean): string {
-    if (!wasAsked) return 'it was not asked yet';
-    return this.#failures.get(server) ?? `it is still starting, after ${this.#options.listMs / 1000} s; search again in some seconds`;
-  }
+  };
 }
 
 /** The servers that have something for this principal, sorted by name. */
