@@ -21,8 +21,6 @@ export interface SharedFolderOptions {
 
 /** How long the bindings wait for a server that was never asked for its tools. It is taken in when it has answered. Milliseconds. */
 const timeoutMs = 10_000;
-const waitMs = 200;
-const retryMs = 60_000;
 
 /**
  * Keeps the folder that kernels share with the hub: `generated` always has the bindings of the tools as they are, `skills` is there to be
@@ -36,8 +34,6 @@ export function openSharedFolder(options: SharedFolderOptions): { close(): Promi
   const renewer = new Renewer({
     work: () => renew(options, { folder, said, signal: closing.signal }),
     onFault: (error) => logger.error(`The bindings in "${folder}" are not up to date. ${messageOf(error)}`, { folder }),
-    waitMs,
-    retryMs,
   });
   const unsubscribe = onToolsChanged(servers, () => renewer.ask());
   renewer.ask(0);

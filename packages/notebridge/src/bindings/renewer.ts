@@ -3,21 +3,22 @@ export interface RenewerOptions {
   work: () => Promise<void>;
   /** Receives why the work failed; it is tried again at the next call of `ask`, and after `retryMs`. */
   onFault: (error: unknown) => void;
-  /** What is asked for in so short a time is done once, milliseconds. */
-  waitMs: number;
-  retryMs: number;
+  /** What is asked for in so short a time is done once. Default 200. Milliseconds. */
+  waitMs?: number;
+  /** Default 60,000. */
+  retryMs?: number;
 }
 
 /** Does a piece of work again when it is asked for, not more often than is sensible, and never two at once. */
 export class Renewer {
-  readonly #options: RenewerOptions;
+  readonly #options: Required<RenewerOptions>;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isAsked = false;
   #isClosed = false;
 
   constructor(options: RenewerOptions) {
-    this.#options = options;
+    this.#options = { waitMs: 200, retryMs: 60_000, ...options };
   }
 
   ask(delayMs = this.#options.waitMs): void {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type BindingLanguage, type BindingsInput, loadEmitter } from '@notebridge/bindings';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { type BindingLanguage, type BindingsInput, type GeneratedFiles, loadEmitter } from '@notebridge/bindings';
 import { keepLatest } from '@notebridge/kit/keep-latest';
 import { printMessage } from '../core/wire.js';
-import { packArchive } from './archive.js';
 
 export interface BindingsArchive {
   contentHash: string;
@@ -11,6 +12,8 @@ export interface BindingsArchive {
 
 /** Archives that are kept: of kernels that ask for the same there are many, of different grants few. */
 const maxKept = 16;
+/** The folder that the files stand in: what it is called when it is unpacked. */
+const topFolder = 'generated';
 
 /** Makes archives of bindings, and keeps the last ones: what is asked for twice at once, or again, is made once. */
 export class ServedBindings {
@@ -22,15 +25,39 @@ export class ServedBindings {
       .update(`${language} ${printMessage(input)}`)
       .digest('hex');
     const known = this.#kept.get(key);
-    const archive = known ?? make(language, input);
+    const archive =
+      known ??
+      loadEmitter(language)
+        .then((emit) => emit(input))
+        .then(toArchive);
     keepLatest(this.#kept, [key, archive], maxKept);
     if (known === undefined) archive.catch(() => this.#kept.delete(key));
     return archive;
   }
 }
 
-async function make(language: BindingLanguage, input: BindingsInput): Promise<BindingsArchive> {
-  const emit = await loadEmitter(language);
-  const files = await emit(input);
+async function toArchive(files: GeneratedFiles): Promise<BindingsArchive> {
   return { contentHash: files.contentHash, bytes: await packArchive(files) };
+}
+
+/** A package as `.tar.gz`. The same files give the same bytes: no time, no owner, sorted. */
+export async function packArchive({ files }: GeneratedFiles): Promise<Uint8Array> {
+  const { packTar } = await import('modern-tar');
+  const paths = [...files.keys()].sort();
+  const packed = await packTar(
+    paths.map((path) => {
+      const body = new TextEncoder().encode(files.get(path));
+      const header = {
+        name: `${topFolder}/${path}`,
+        size: body.length,
+        mode: 0o644,
+        mtime: new Date(0),
+        uid: 0,
+        gid: 0,
+        type: 'file' as const,
+      };
+      return { header, body };
+    }),
+  );
+  return promisify(gzip)(packed, { level: 9 });
 }

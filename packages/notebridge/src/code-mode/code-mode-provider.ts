@@ -1,15 +1,18 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
+import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool, ToolResult } from '../core/mcp.js';
+import type { Ask } from '../core/questions.js';
 import { ToolsOnlyProvider } from '../core/tools-only-provider.js';
 import { toPlainValue } from '../core/wire.js';
+import type { AskedCall } from '../questions/asked-call.js';
+import { AskedCalls } from '../questions/asked-calls.js';
 import { quote } from '../util/quote.js';
 import { codeModeInstructions } from './code-mode-tools.js';
-import { AskedExecutions } from './execution/asked-executions.js';
 import type { CodeExecutor } from './execution/code-executor.js';
 import { executeCodeName } from './execution/execute-params.js';
-import { describeToolsTool, searchToolsTool } from './search/definitions.js';
+import { describeToolsTool, searchToolsTool } from './search/search-params.js';
 import type { ToolSearch } from './search/tool-search.js';
 
 export interface CodeModeProviderOptions {
@@ -25,19 +28,19 @@ export class CodeModeProvider extends ToolsOnlyProvider {
   readonly name = 'code mode';
   readonly instructions = codeModeInstructions;
   readonly #options: CodeModeProviderOptions;
-  readonly #names: ReadonlySet<string>;
-  readonly #asked: AskedExecutions;
+  /** Calls of agents that are asked by an answer (`input_required`). One that waits for an answer is taken up by the call that brings it. */
+  readonly #asked: AskedCalls;
 
   constructor(options: CodeModeProviderOptions) {
     super();
     this.#options = options;
-    this.#asked = new AskedExecutions(options.answerTimeoutMs);
-    this.#names = new Set(options.tools.map(({ name }) => name));
+    // Who asks, a server or the guard, has said so already.
+    this.#asked = new AskedCalls({ server: 'code-mode', isNamed: true, tie: 'stream', timeoutMs: options.answerTimeoutMs });
   }
 
   /** They are ours wherever they are asked for, also where a page or a server has tools of the same names. */
   hasTool(name: unknown): boolean {
-    return typeof name === 'string' && this.#names.has(name);
+    return this.#options.tools.some((tool) => tool.name === name);
   }
 
   protected listTools(): JsonObject {
@@ -46,17 +49,53 @@ export class CodeModeProvider extends ToolsOnlyProvider {
   }
 
   protected callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
-    const { search, executor } = this.#options;
-    const args = toPlainValue(params.arguments ?? {});
+    const { search } = this.#options;
     switch (params.name) {
       case searchToolsTool.name:
-        return search.search(args, context);
+        return search.search(toArguments(params), context);
       case describeToolsTool.name:
-        return search.describe(args, context);
+        return search.describe(toArguments(params), context);
       case executeCodeName:
-        return this.#asked.run(params, context, (asking) => executor.call(args, asking));
+        return this.#execute(params, context);
       default:
         return Promise.reject(new BridgeError('unknown_tool', `Code mode has no tool ${quote(params.name)}.`));
     }
+  }
+
+  /** To the code it is all one by what its agent is asked: it can be asked while the code waits. */
+  #execute(params: JsonObject, context: CallContext): Promise<ToolResult> {
+    const { executor } = this.#options;
+    const call = { method: 'tools/call', params, context };
+    if (params.requestState !== undefined) return this.#asked.resume(call);
+    if (context.clientCapabilities === undefined || context.ask !== undefined) return executor.call(toArguments(params), context);
+    return this.#asked.run({
+      ...call,
+      send: ({ cancellation = context.cancellation, onProgress }, asked) => {
+        const forwardProgress = onProgress ?? ((progress: JsonObject) => context.forwardProgress(progress));
+        const { callId, caller, parent, isTyped, target, clientCapabilities, wantsProgress } = context;
+        const ask: Ask = (question, options) => askIn(asked, question, options);
+        const log: CallContext['log'] = (level, data, logger) => context.log(level, data, logger);
+        const { signal } = cancellation;
+        const of = { callId, caller, parent, isTyped, target, clientCapabilities, wantsProgress };
+        return executor.call(toArguments(params), { ...of, cancellation, signal, ask, forwardProgress, log });
+      },
+    });
+  }
+}
+
+function toArguments(params: JsonObject): unknown {
+  return toPlainValue(params.arguments ?? {});
+}
+
+/** After the time the question ends as one that nobody answered. */
+async function askIn(asked: AskedCall, ...[question, { cancellation, timeoutMs }]: Parameters<Ask>): Promise<JsonObject> {
+  const asking = new Cancellation();
+  const stopListening = cancellation.onCancel((reason) => asking.cancel(reason));
+  const timer = setTimeout(() => asking.cancel(`nobody answered it within ${timeoutMs} ms`), timeoutMs);
+  try {
+    return await asked.ask(question, asking);
+  } finally {
+    clearTimeout(timer);
+    stopListening();
   }
 }

@@ -1,7 +1,7 @@
 import type { CodeModeLimits } from '../config/code-mode-limits.js';
 import type { Tool } from '../core/mcp.js';
 import { executeCodeTool } from './execution/execute-params.js';
-import { describeToolsTool, searchToolsTool } from './search/definitions.js';
+import { describeToolsTool, searchToolsTool } from './search/search-params.js';
 
 /** All that an agent in code mode is shown of the servers. */
 export function codeModeTools(limits: CodeModeLimits): readonly Tool[] {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { ErrorCode } from './errors.js';
+import { BridgeError, type ErrorCode } from './errors.js';
 
 /** A tool as `tools/list` shows it. Unknown keys pass. */
 export type Tool = JsonObject & {
@@ -39,6 +39,16 @@ export function toTextResult(...texts: string[]): ToolResult {
 /** The result of a tool that failed, for an agent to read. */
 export function toFailedResult(code: ErrorCode, text: string): ToolResult {
   return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: code } };
+}
+
+/** A failure of one of these codes becomes a result, for an agent to read; any other stays an error of the protocol. */
+export async function withFailedResults(codes: { has(code: ErrorCode): boolean }, work: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BridgeError && codes.has(error.code)) return toFailedResult(error.code, error.message);
+    throw error;
+  }
 }
 
 /** The key of a result's `_meta` under which a failed result of ours carries its error code. */

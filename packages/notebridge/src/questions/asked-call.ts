@@ -3,7 +3,7 @@ import type { CallContext, Caller } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 import { canAnswer, type Question, withAsker } from '../core/questions.js';
-import { putQuestion, refuseQuestion, unanswered } from './put-question.js';
+import { answerForNobody, putQuestion } from './put-question.js';
 
 export interface AskedCallOptions {
   /** The name of the server. */
@@ -198,9 +198,7 @@ export class AskedCall {
   }
 
   async #refuse(question: Question, why: string): Promise<JsonObject> {
-    const refused = refuseQuestion(question);
-    if (refused !== undefined) return refused;
-    throw unanswered(question, this.#options.server, why);
+    return answerForNobody(question, this.#options.server, why);
   }
 }
 

@@ -8,7 +8,7 @@ import { agentKey, isOnlyDeclared } from '../identity/agent-key.js';
 import type { RpcId } from '../rpc/messages.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { AskedCall } from './asked-call.js';
-import { putQuestion, refuseQuestion, unanswered } from './put-question.js';
+import { answerForNobody, putQuestion, unanswered } from './put-question.js';
 import { type BoundCall, readState, signState } from './request-state.js';
 import type { ShownUrls } from './shown-urls.js';
 
@@ -148,9 +148,7 @@ export class AskedCalls {
     }
     // Told as an error: who called learns why, and calls again.
     if (tie === 'single' && !this.#isOfOneSession && count > 1) throw unanswered(question, server, `${count} ${callsAtOnce}`);
-    const refused = refuseQuestion(question);
-    if (refused !== undefined) return refused;
-    throw unanswered(question, server, 'nothing says in which call');
+    return answerForNobody(question, server, 'nothing says in which call');
   }
 
   /** Of the calls that run the one that a question is of, where no stream says it. */
@@ -217,7 +215,8 @@ function isOfSameAgent(call: AskedCall, { caller }: AskedCall): boolean {
   return agentKey(call.caller) === agentKey(caller) && !(call.isRunning && isOnlyDeclared(caller));
 }
 
-function isGivenUp(error: unknown): boolean {
+/** The server may go on with the call, and ask. */
+export function isGivenUp(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'cancelled' || code === 'timeout';
 }

@@ -3,28 +3,26 @@ import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import { canAnswer, type Question, type QuestionOptions, withAsker } from '../core/questions.js';
 
-export interface PutQuestionOptions extends QuestionOptions {
-  /** The name of the server that asks. */
-  server: string;
-  /** The question bears the name of who asks already. Default false. */
-  isNamed?: boolean | undefined;
-}
-
 /**
  * Puts a server's question to the agent whose call caused it. For an agent that cannot be asked that, elicitation is answered with
  * `cancel`, as a person would who closes the dialog; for the others there is no such answer. Rejects with `unanswered_question`, or
- * as `Ask` does.
+ * as `Ask` does. `server`: the name of the server that asks. `isNamed`: the question bears the name of who asks already.
  */
 export async function putQuestion(
   { ask, clientCapabilities }: Pick<CallContext, 'ask' | 'clientCapabilities'>,
   question: Question,
-  { server, isNamed = false, ...options }: PutQuestionOptions,
+  { server, isNamed = false, ...options }: QuestionOptions & { server: string; isNamed?: boolean | undefined },
 ): Promise<JsonObject> {
   if (ask !== undefined && canAnswer(clientCapabilities, question))
     return ask(toLegacyQuestion(isNamed ? question : withAsker(question, server)), options);
+  return answerForNobody(question, server, 'whoever calls did not declare that it can answer that');
+}
+
+/** The answer to a question that nobody is asked. Throws `unanswered_question` if there is none. `why`: the rest of the sentence. */
+export function answerForNobody(question: Question, server: string, why: string): JsonObject {
   const refused = refuseQuestion(question);
   if (refused !== undefined) return refused;
-  throw unanswered(question, server, 'whoever calls did not declare that it can answer that');
+  throw unanswered(question, server, why);
 }
 
 /** The answer to a question that nobody can be asked; undefined if there is no such answer. */

@@ -5,15 +5,8 @@ import { owner, principalKey } from '../core/principal.js';
 import { agentKey } from '../identity/agent-key.js';
 import { deriveKey } from '../util/derive-key.js';
 
-/** What states are signed with, and who parks the calls. */
-interface StateIssuer {
-  key: Buffer;
-  /** Undefined: this process is alone. */
-  hubId?: () => string;
-}
-
-/** Of this process alone: what it parks does not outlive it either. */
-let issuer: StateIssuer = { key: randomBytes(32) };
+/** What states are signed with, and who parks the calls: this process alone, whose calls do not outlive it either, unless a hub of a cluster. */
+let issuer: { key: Buffer; hubId?: () => string } = { key: randomBytes(32) };
 const bytesOfMac = 24;
 const bytesOfTag = 12;
 

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Question } from '../core/questions.js';
 
 /** Remembered of one server; the oldest is forgotten. */
@@ -26,10 +27,6 @@ export class ShownUrls {
   }
 
   #keep(elicitationId: unknown, sessionId: string): void {
-    if (typeof elicitationId !== 'string') return;
-    this.#sessions.delete(elicitationId);
-    this.#sessions.set(elicitationId, sessionId);
-    const [oldest] = this.#sessions.keys();
-    if (this.#sessions.size > mostRemembered && oldest !== undefined) this.#sessions.delete(oldest);
+    if (typeof elicitationId === 'string') keepLatest(this.#sessions, [elicitationId, sessionId], mostRemembered);
   }
 }

@@ -71,7 +71,7 @@ function isSameNumber(one: number | ExactNumber, other: number | ExactNumber): b
   return Number(one) === Number(other) && Math.abs(Number(one)) <= Number.MAX_SAFE_INTEGER;
 }
 
-function isNumber(value: unknown): value is number | ExactNumber {
+export function isNumber(value: unknown): value is number | ExactNumber {
   return typeof value === 'number' || value instanceof ExactNumber;
 }
 

@@ -34,6 +34,9 @@ interface Call {
   isCancelled: boolean;
 }
 
+/** In place of one, for what is done upon no request. */
+const noCall: Call = { id: undefined, token: undefined, isCancelled: false };
+
 /** A server that answers as one was recorded, over one connection. */
 export class Player {
   /** Resolves when the client has gone. */
@@ -63,8 +66,7 @@ export class Player {
         },
       });
     });
-    const none: Call = { id: undefined, token: undefined, isCancelled: false };
-    void this.#play(options.script.opening, none, 0);
+    void this.#play(options.script.opening, noCall, 0);
   }
 
   /** What was replayed until now, and what was not. */
@@ -127,7 +129,7 @@ export class Player {
     const { exchange } = findExchange(this.#options.script.exchanges, { method, params });
     if (exchange === undefined || exchange.played > 0) return;
     exchange.played++;
-    void this.#play(exchange.steps, { id: undefined, token: undefined, isCancelled: false }, exchange.t);
+    void this.#play(exchange.steps, noCall, exchange.t);
   }
 
   #takeReply(answer: RpcAnswer): void {

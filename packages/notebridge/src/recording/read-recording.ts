@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { parseMessage } from '../core/wire.js';
 import { readByteLines } from '../rpc/byte-lines.js';
+import { getOrMake } from '../util/get-or-make.js';
 import { quote } from '../util/quote.js';
 import { type RecordedSide, type RecordingHeader, recordingFormat } from './recording-format.js';
 
@@ -163,9 +164,7 @@ class RecordingReader {
   }
 
   #add(link: string, entry: RecordedEntry): void {
-    const entries = this.#links.get(link);
-    if (entries === undefined) this.#links.set(link, [entry]);
-    else entries.push(entry);
+    getOrMake(this.#links, link, () => []).push(entry);
   }
 }
 

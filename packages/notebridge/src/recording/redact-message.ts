@@ -1,7 +1,8 @@
-import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/kit/json';
 import { redactMembers, redactNumber } from '../util/redact-members.js';
 import { type Redactor, redactedMark } from '../util/redactor.js';
 import { isSecretName } from '../util/secrets.js';
+import { isNumber } from './match.js';
 import { redactForms } from './text-secrets.js';
 
 /** The redactor for a recording, which others will read: it finds secrets that are encoded, too. */
@@ -39,10 +40,6 @@ function redactNamed(value: unknown, redactor: DeeplyRedacting): unknown {
   if (Array.isArray(value)) return value.map((item) => redactNamed(item, redactor));
   const isSecret = typeof value === 'string' ? value !== '' : isNumber(value) && String(value).length >= 4;
   return isSecret ? redactedMark : redactMessage(value, redactor);
-}
-
-function isNumber(value: unknown): value is number | ExactNumber {
-  return typeof value === 'number' || value instanceof ExactNumber;
 }
 
 export function redactText(text: string, redactor: DeeplyRedacting): string {

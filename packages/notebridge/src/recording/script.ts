@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { classifyMessage, idKey, isRpcId, type RpcAnswer, type RpcId } from '../rpc/messages.js';
 import { subscriptionIdMetaKey } from '../rpc/modern-envelope.js';
+import { getOrMake } from '../util/get-or-make.js';
 import type { RecordedEntry } from './read-recording.js';
 
 /** What a server did, in order. `t` is when, in milliseconds of the recording. */
@@ -51,14 +52,7 @@ export function toScript(entries: readonly RecordedEntry[]): Script {
   const opening: Step[] = [];
   const exchanges: Exchange[] = [];
   const sessions = new Map<number, SessionScript>();
-  for (const entry of entries) {
-    let session = sessions.get(entry.session);
-    if (session === undefined) {
-      session = new SessionScript({ opening, exchanges });
-      sessions.set(entry.session, session);
-    }
-    session.take(entry);
-  }
+  for (const entry of entries) getOrMake(sessions, entry.session, () => new SessionScript({ opening, exchanges })).take(entry);
   for (const session of sessions.values()) session.end('the recording ends before it was answered');
   return { opening, exchanges };
 }

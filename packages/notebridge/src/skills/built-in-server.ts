@@ -1,10 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
-import type { Tool, ToolResult } from '../core/mcp.js';
+import type { ToolResult } from '../core/mcp.js';
 import { runTool } from '../core/memory-provider.js';
 import { MemoryToolServer } from '../core/memory-tool-server.js';
-import type { Exposure } from '../core/tool-server.js';
-import { skillsDescription, skillsServerName, skillTools } from './skill-tools.js';
+import { savingTools, skillsDescription, skillsServerName, skillTools } from './skill-tools.js';
 
 /** Runs one call of a tool of the skills. Rejects with `unknown_tool` for a name that it does not know. */
 export type SkillToolRunner = (tool: string, args: JsonObject, context: CallContext) => Promise<ToolResult>;
@@ -12,19 +11,21 @@ export type SkillToolRunner = (tool: string, args: JsonObject, context: CallCont
 /** The server `skills`, whatever implements it: always there, and its list of tools never changes. */
 export class BuiltInServer extends MemoryToolServer {
   readonly #run: SkillToolRunner;
-  readonly #tools: readonly Tool[];
 
-  constructor(run: SkillToolRunner, { tools = skillTools, expose = 'direct' }: { tools?: readonly Tool[]; expose?: Exposure } = {}) {
-    const runnable = tools.map((tool) => ({ ...tool, run: (args: JsonObject, context: CallContext) => run(tool.name, args, context) }));
-    super({ name: skillsServerName, description: skillsDescription, tools: runnable, expose });
+  /** `isCodeMode`: code saves skills too, and agents reach all of them by code alone. */
+  constructor(run: SkillToolRunner, isCodeMode = false) {
+    const tools = (isCodeMode ? [...skillTools, ...savingTools] : skillTools).map((tool) => ({
+      ...tool,
+      run: (args: JsonObject, context: CallContext) => run(tool.name, args, context),
+    }));
+    super({ name: skillsServerName, description: skillsDescription, tools, expose: isCodeMode ? 'code' : 'direct' });
     this.#run = run;
-    this.#tools = tools;
   }
 
   /** Calls of other tools reach the implementation too: the error that they get is its own. */
   override async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const name = String(params.name);
-    if (method !== 'tools/call' || this.#tools.some((tool) => tool.name === name)) return super.request(method, params, context);
+    if (method !== 'tools/call' || this.knownTools.some((tool) => tool.name === name)) return super.request(method, params, context);
     return runTool({ name, inputSchema: {}, run: (args) => this.#run(name, args, context) }, params, context);
   }
 }

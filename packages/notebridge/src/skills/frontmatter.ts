@@ -4,23 +4,15 @@ import { isMap, isScalar, isSeq, type ParsedNode, parseDocument, Scalar } from '
 /** A value of the frontmatter. Numbers, dates and the like stay the text that they are. */
 export type FrontmatterValue = string | string[] | Record<string, string>;
 
-export interface Frontmatter {
-  fields: Map<string, FrontmatterValue>;
-  /** What stands below. */
-  body: string;
-  /** What was odd, in sentences without a full stop; it was read as well as it could be. */
-  problems: string[];
-}
-
 /** Some five times what the format wants. The worst one of this size takes a tenth of a second. */
 const maxHeadLength = 8_192;
 
 /**
  * Reads the YAML at the head of a Markdown file: texts, lists and one level of keys. Each key is read for itself, since many
  * heads are written by hand and not quite YAML, most often by a colon in a plain text: what can be understood is taken, and
- * the rest is reported.
+ * the rest is reported: `problems` are sentences without a full stop. `body`: what stands below.
  */
-export function parseFrontmatter(text: string): Frontmatter {
+export function parseFrontmatter(text: string): { fields: Map<string, FrontmatterValue>; body: string; problems: string[] } {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   const first = lines.findIndex((line) => line.trim() !== '');
   if (first < 0 || lines[first]?.trimEnd() !== '---') {

@@ -1,8 +1,7 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { CallContext } from '../core/call-context.js';
-import { type ToolResult, toFailedResult } from '../core/mcp.js';
+import { toFailedResult, toTextResult } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
 import { BuiltInServer } from './built-in-server.js';
 import { skillsServerName } from './skill-tools.js';
@@ -57,19 +56,14 @@ export function withSkillsCaller(servers: ToolServers): ToolServers {
 
 /** A server whose tools are answered by a function. An error that it throws is a failed call, with its message. */
 export function skillsServerFrom(caller: SkillsProxyCaller): ToolServer {
-  return new BuiltInServer((tool, args, context) => callThrough(caller, { tool, args, context }));
-}
-
-async function callThrough(
-  caller: SkillsProxyCaller,
-  { tool, args, context }: { tool: string; args: JsonObject; context: CallContext },
-): Promise<ToolResult> {
-  try {
-    const value = (await caller(`${skillsServerName}__${tool}`, args)) ?? null;
-    const text = typeof value === 'string' ? value : (printJson(value) ?? String(value));
-    return { content: [{ type: 'text', text }], structuredContent: { result: value } };
-  } catch (error) {
-    context.log('warning', messageOf(error), 'skills');
-    return toFailedResult('skills_failed', messageOf(error));
-  }
+  return new BuiltInServer(async (tool, args, context) => {
+    try {
+      const value = (await caller(`${skillsServerName}__${tool}`, args)) ?? null;
+      const text = typeof value === 'string' ? value : (printJson(value) ?? String(value));
+      return { ...toTextResult(text), structuredContent: { result: value } };
+    } catch (error) {
+      context.log('warning', messageOf(error), 'skills');
+      return toFailedResult('skills_failed', messageOf(error));
+    }
+  });
 }

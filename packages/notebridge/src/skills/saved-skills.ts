@@ -1,21 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import type { ToolResult } from '../core/mcp.js';
-import type { Principal } from '../core/principal.js';
 
 /** Code that was kept under a name, as a search shows it. */
 export interface SavedSkill {
   name: string;
   description: string;
   tags: readonly string[];
-}
-
-/** The skills that a search finds beside the tools. */
-export interface SavedSkills {
-  /** Another array when they are others. */
-  all(): readonly SavedSkill[];
-  /** Whether the principal may know of it. */
-  maySee(principal: Principal, skill: SavedSkill): boolean;
 }
 
 /** What stands in the folder of a saved skill. */

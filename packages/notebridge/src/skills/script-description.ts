@@ -1,6 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { appendAll } from '@notebridge/kit/long-lists';
 import { type PythonToken, toPythonTokens } from './python-tokens.js';
+import type { SkillScript } from './skill-files.js';
+import type { Skill } from './skill-finder.js';
+
+const longestScript = 131_072;
+/** Scripts are read on the main thread, and anyone may have put them there. */
+const mostBytes = 2_097_152;
 
 /** What a script says of itself, in the words of the reference's list. What it does not say is left out, but for the description. */
 export type ScriptDescription = JsonObject & {
@@ -15,6 +21,23 @@ export type ScriptDescription = JsonObject & {
 };
 
 type ScriptParameter = JsonObject & { name: string; type?: string; description?: string; choices?: string; required?: true };
+
+/** Reads what Python scripts say of themselves, for one list: those past its bounds have no description. */
+export class ScriptReader {
+  #left = mostBytes;
+
+  /** One for each script, in their order. */
+  async describe({ folder }: Skill, scripts: readonly SkillScript[]): Promise<ScriptDescription[]> {
+    const described: ScriptDescription[] = [];
+    for (const { path } of scripts) {
+      const isRead = path.toLowerCase().endsWith('.py') && this.#left > 0;
+      const read = isRead ? await folder.read(path, Math.min(longestScript, this.#left)) : undefined;
+      if (read?.kind === 'read') this.#left -= read.bytes.length;
+      described.push(read?.kind === 'read' ? describeScript(new TextDecoder().decode(read.bytes)) : { description: '' });
+    }
+    return described;
+  }
+}
 
 /** Reads what a Python script says of itself, without running it. Never throws. */
 export function describeScript(source: string): ScriptDescription {
@@ -42,12 +65,6 @@ interface Line {
   tokens: PythonToken[];
 }
 
-interface FoundFunction {
-  parameters: ScriptParameter[];
-  returns: string;
-  doc: string | undefined;
-}
-
 function toLines(tokens: readonly PythonToken[]): Line[] {
   const lines: Line[] = [];
   for (const token of tokens) {
@@ -64,7 +81,7 @@ function docOf(line: Line | undefined): string | undefined {
 }
 
 /** The first function of the module that is neither private nor a usual helper. */
-function findFunction(lines: readonly Line[]): FoundFunction | undefined {
+function findFunction(lines: readonly Line[]) {
   for (const [index, { column, tokens }] of lines.entries()) {
     const words = tokens.map(textOf);
     const at = words[0] === 'async' ? 1 : 0;

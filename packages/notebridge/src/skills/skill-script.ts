@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../core/errors.js';
+import { makeOwnScratch } from '../identity/own-scratch.js';
 import { interpreterOf } from '../processes/interpreters.js';
 import { type ProgramRun, runProgram } from '../processes/run-program.js';
 import { adviceOnWritten, lookForWritten } from '../processes/written-rule.js';
-import { findInCopy } from '../state/contained-copy.js';
+import { copyContained, findInCopy } from '../state/contained-copy.js';
 import { quote } from '../util/quote.js';
-import { withPrivateCopy } from './private-copy.js';
-import { findByName, notFound, SkillFault } from './skill-fault.js';
+import { findByName, notFound } from './find-by-name.js';
 import { listScripts, type SkillScript, withoutSuffix } from './skill-files.js';
 import type { Skill } from './skill-finder.js';
 
@@ -37,18 +39,21 @@ export type ScriptResult = JsonObject & {
   error: string | null;
 };
 
-/** Runs a script of a trusted skill, from a private copy and in the skill's folder. A script that fails is a result; what cannot be run throws a SkillFault. */
+/** More than skills need that carry their dependencies with them, and what can be copied in a second or two. */
+const bounds = { entries: 10_000, bytes: 268_435_456 };
+
+/** Runs a script of a trusted skill, from a private copy and in the skill's folder. A script that fails is a result; what cannot be run is an error. */
 export async function runScript({ skill, scriptName, args, kwargs, maxOutputBytes, signal }: RunScriptOptions): Promise<ScriptResult> {
   const script = await findScript(skill, scriptName);
   const words = [...toWords(args), ...toOptions(kwargs)];
   if (!skill.source.trusted) {
-    throw new SkillFault(
+    throw new BridgeError(
       'denied',
       `The script "${script.name}" of the skill "${skill.name}" is not run: the folder "${skill.source.path}" is not trusted. If you trust ` +
         `all who can write to it, put {"path": ${JSON.stringify(skill.source.path)}, "trusted": true} into "notebridge.skills" of the config.`,
     );
   }
-  return withPrivateCopy(skill, { assertEntry: assertOutside(skill) }, async (copy) => {
+  return withPrivateCopy(skill, async (copy) => {
     const file = await findInCopy(copy, script.path);
     const interpreter = file === undefined ? undefined : interpreterOf(script.path, file.head.split('\n')[0]);
     if (file === undefined || interpreter === undefined) throw await unknownScript(skill, scriptName);
@@ -72,6 +77,31 @@ export async function runScript({ skill, scriptName, args, kwargs, maxOutputByte
 }
 
 /**
+ * Does the work with a copy of the skill that only this user can change: what is run is what was proven to be inside. The copy is removed
+ * afterwards; that of a hub that was killed, by the next one that runs a script.
+ */
+async function withPrivateCopy<Result>(skill: Skill, work: (copy: string) => Promise<Result>): Promise<Result> {
+  const { name, folder } = skill;
+  const assertEntry = assertOutside(skill);
+  const scratch = await makeOwnScratch();
+  try {
+    // Its own name stands in what scripts write of themselves.
+    const copy = join(scratch.path, folder.name);
+    const copied = await copyContained(folder, copy, { ...bounds, assertEntry });
+    if (copied.kind === 'refused') {
+      throw new BridgeError(
+        'limit_reached',
+        `The scripts of the skill "${name}" are not run: its folder "${folder.path}" ${copied.why}, and a script runs from a copy of it. ` +
+          'Move what its scripts do not need elsewhere.',
+      );
+    }
+    return await work(copy);
+  } finally {
+    await scratch.remove();
+  }
+}
+
+/**
  * Trusted or not: by now code in a sandbox may write there, or to a part of the skill. Returns what asks that of each part; undefined where code
  * was given no folder.
  */
@@ -88,7 +118,7 @@ function assertOutside(skill: Skill): ((path: string) => void) | undefined {
 }
 
 function denied({ name }: Skill, why: string): never {
-  throw new SkillFault('denied', `The scripts of the skill "${name}" are not run: ${why}`);
+  throw new BridgeError('denied', `The scripts of the skill "${name}" are not run: ${why}`);
 }
 
 async function findScript(skill: Skill, wanted: string): Promise<SkillScript> {
@@ -100,12 +130,12 @@ async function findScript(skill: Skill, wanted: string): Promise<SkillScript> {
   const sameName = scripts.filter(({ path }) => withoutSuffix(path) === `scripts/${name}`);
   if (sameName.length > 1) {
     const names = sameName.map((candidate) => `"${candidate.name}"`).join(' and ');
-    throw new SkillFault('invalid_arguments', `The skill "${skill.name}" has the scripts ${names}; name one with its ending.`);
+    throw new BridgeError('invalid_arguments', `The skill "${skill.name}" has the scripts ${names}; name one with its ending.`);
   }
   throw await unknownScript(skill, wanted);
 }
 
-async function unknownScript(skill: Skill, wanted: string): Promise<SkillFault> {
+async function unknownScript(skill: Skill, wanted: string): Promise<BridgeError> {
   return notFound(
     `script of the skill "${skill.name}" called`,
     wanted,
@@ -115,20 +145,20 @@ async function unknownScript(skill: Skill, wanted: string): Promise<SkillFault> 
 
 function toWords(args: unknown): string[] {
   if (args === undefined || args === null) return [];
-  if (!Array.isArray(args)) throw new SkillFault('invalid_arguments', `"args" must be a list of texts, found ${quote(args)}.`);
+  if (!Array.isArray(args)) throw new BridgeError('invalid_arguments', `"args" must be a list of texts, found ${quote(args)}.`);
   return args.map(toWord);
 }
 
 function toWord(value: unknown): string {
   if (typeof value === 'string' && !value.includes('\0')) return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw new SkillFault('invalid_arguments', `"args" and "kwargs" must hold texts, found ${quote(value)}.`);
+  throw new BridgeError('invalid_arguments', `"args" and "kwargs" must hold texts, found ${quote(value)}.`);
 }
 
 /** As the reference has it: `true` is a switch, `false` and null are left out, a list is one option several times. */
 function toOptions(kwargs: unknown): string[] {
   if (kwargs === undefined || kwargs === null) return [];
-  if (!isJsonObject(kwargs)) throw new SkillFault('invalid_arguments', `"kwargs" must be an object, found ${quote(kwargs)}.`);
+  if (!isJsonObject(kwargs)) throw new BridgeError('invalid_arguments', `"kwargs" must be an object, found ${quote(kwargs)}.`);
   return Object.entries(kwargs).flatMap(([name, value]) => {
     const option = `--${toWord(name).replaceAll('_', '-')}`;
     if (value === true) return [option];

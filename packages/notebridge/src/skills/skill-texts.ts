@@ -3,7 +3,7 @@ import { appendAll } from '@notebridge/kit/long-lists';
 import type { SavedSkill } from './saved-skills.js';
 import type { ScriptDescription } from './script-description.js';
 import type { SkillScript } from './skill-files.js';
-import type { FoundSkills, Skill } from './skill-finder.js';
+import type { Skill } from './skill-finder.js';
 
 /** A skill with what can be asked for of it. */
 export interface SkillDetails {
@@ -12,15 +12,13 @@ export interface SkillDetails {
   resources: string[];
 }
 
-interface ListRest extends Pick<FoundSkills, 'problems'> {
-  /** Those that code has saved. */
-  saved: readonly SavedSkill[];
-}
-
 const longestDescription = 1024;
 
-/** The list for people and models, in Markdown. */
-export function toListText(details: readonly SkillDetails[], { problems, saved }: ListRest): string {
+/** The list for people and models, in Markdown. `saved`: those that code has saved. */
+export function toListText(
+  details: readonly SkillDetails[],
+  { problems, saved }: { problems: readonly string[]; saved: readonly SavedSkill[] },
+): string {
   if (details.length + saved.length === 0) {
     const why = problems.length === 0 ? 'The skills folders of the config hold no SKILL.md.' : problems.join('\n');
     return `# Skills\n\nThere are no skills. ${why}\n`;

@@ -1,6 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../core/mcp.js';
-import { stringOutputSchema } from './string-result.js';
+import { type Tool, type ToolResult, toTextResult } from '../core/mcp.js';
 
 /** The name of the server that the skills are, for code in kernels and in the names of tools. */
 export const skillsServerName = 'skills';
@@ -11,6 +10,20 @@ export type SkillToolName = 'list_skills' | 'load_skill' | 'read_skill_resource'
 
 type SavingToolName = 'save_skill' | 'delete_skill';
 
+/**
+ * A text that stays a text on its way through the tool proxy, which would parse one that looks like JSON: the proxy unwraps a
+ * lone `result` of the structured content.
+ */
+export function toStringResult(text: string): ToolResult {
+  return { ...toTextResult(text), structuredContent: { result: text } };
+}
+
+/** An object, for agents and for code. */
+export function toObjectResult(structuredContent: JsonObject): ToolResult {
+  return { ...toTextResult(JSON.stringify(structuredContent)), structuredContent };
+}
+
+const stringOutputSchema = { type: 'object', properties: { result: { type: 'string' } }, required: ['result'] };
 const skillName = { type: 'string', description: 'Name of the skill, as `list_skills` gives it.' };
 const orNull = (type: string): JsonObject => ({ type: [type, 'null'] });
 

@@ -3,20 +3,19 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { SkillFolder } from '../config/skill-folder.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
-import { type Tool, type ToolResult, toFailedResult } from '../core/mcp.js';
+import { type ToolResult, withFailedResults } from '../core/mcp.js';
 import type { ToolServer } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
-import { BuiltInServer, type SkillToolRunner } from './built-in-server.js';
+import { BuiltInServer } from './built-in-server.js';
+import { findByName, notFound } from './find-by-name.js';
 import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from './saved-skills.js';
-import { ScriptReader } from './script-reader.js';
-import { findByName, notFound, SkillFault } from './skill-fault.js';
+import { ScriptReader } from './script-description.js';
 import { listResources, listScripts } from './skill-files.js';
 import { loadHeaderParser, readInstructions, type Skill, SkillFinder } from './skill-finder.js';
 import { readResource } from './skill-resource.js';
 import { runScript } from './skill-script.js';
 import { type SkillDetails, toListEntry, toListText, toSavedEntry, toSkillText } from './skill-texts.js';
-import { type SkillToolName, savingTools, skillTools } from './skill-tools.js';
-import { toStringResult } from './string-result.js';
+import { type SkillToolName, toObjectResult, toStringResult } from './skill-tools.js';
 
 export interface SkillsServerOptions {
   folders: readonly SkillFolder[];
@@ -49,22 +48,16 @@ const savedSkillMetaKey = 'notebridge/saved_skill';
 
 /** Serves the skills that are found in some folders. They are looked for anew in each call, so an edit needs no restart. */
 export function createSkillsServer(options: SkillsServerOptions): SkillsServer {
-  const { isCodeMode = false } = options;
-  const tools = isCodeMode ? [...skillTools, ...savingTools] : skillTools;
-  const shelf = new Shelf({ ...options, tools });
-  const run: SkillToolRunner = (tool, args, context) => shelf.run(tool, args, context);
-  const server = new BuiltInServer(run, { tools, expose: isCodeMode ? 'code' : 'direct' });
-  return Object.assign(server, {
-    setFolders: shelf.setFolders.bind(shelf),
-    setShelf: shelf.setShelf.bind(shelf),
-    close: shelf.close.bind(shelf),
-  });
+  return new FolderSkills(options);
 }
 
 const mostReports = 1000;
 
-class Shelf {
-  readonly #options: Required<Omit<SkillsServerOptions, 'isCodeMode'>> & { tools: readonly Tool[] };
+/** What the caller reads in place of a result; everything else is an error of the protocol. */
+const readable: ReadonlySet<string> = new Set(['invalid_arguments', 'denied', 'limit_reached', 'result_too_large', 'skill_changed']);
+
+class FolderSkills extends BuiltInServer implements SkillsServer {
+  readonly #options: Required<Omit<SkillsServerOptions, 'isCodeMode'>>;
   readonly #finder = new SkillFinder();
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
@@ -72,7 +65,8 @@ class Shelf {
   #folders: readonly SkillFolder[];
   #saved: SavedSkillShelf | undefined;
 
-  constructor(options: SkillsServerOptions & { tools: readonly Tool[] }) {
+  constructor(options: SkillsServerOptions) {
+    super((tool, args, context) => this.#run(tool, args, context), options.isCodeMode);
     const defaults = { logger: silentLogger, maxResourceBytes: 8_388_608, maxOutputBytes: 1_048_576, maxScripts: 16 };
     this.#options = { ...defaults, ...options };
     this.#folders = options.folders;
@@ -91,19 +85,10 @@ class Shelf {
     await Promise.allSettled(this.#running);
   }
 
-  async run(tool: string, args: JsonObject, context: CallContext): Promise<ToolResult> {
-    const { tools } = this.#options;
-    if (!tools.some(({ name }) => name === tool)) {
-      const names = tools.map(({ name }) => name).join(', ');
-      throw new BridgeError('unknown_tool', `Unknown skill tool: ${quote(tool)}. Available: ${names}.`);
-    }
-    try {
-      return await this.#runKnown(tool as SkillToolName, args, context);
-    } catch (error) {
-      if (error instanceof SkillFault) return error.toResult();
-      if (error instanceof BridgeError && error.code === 'skill_changed') return toFailedResult(error.code, error.message);
-      throw error;
-    }
+  async #run(tool: string, args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const names = this.knownTools.map(({ name }) => name);
+    if (!names.includes(tool)) throw new BridgeError('unknown_tool', `Unknown skill tool: ${quote(tool)}. Available: ${names.join(', ')}.`);
+    return withFailedResults(readable, () => this.#runKnown(tool as SkillToolName, args, context));
   }
 
   async #runKnown(tool: SkillToolName, args: JsonObject, context: CallContext): Promise<ToolResult> {
@@ -115,15 +100,11 @@ class Shelf {
       case 'read_skill_resource':
         return this.#read(await this.#findSkill(args, context), toName(args, 'resource_name'));
       case 'run_skill_script': {
-        const { skill, saved } = await this.#findSkill(args, context);
-        return saved === undefined ? this.#runScript(skill, args, context) : toCodeToRun(saved.name, await saved.open());
+        const skill = await this.#findSkill(args, context);
+        return 'folder' in skill ? this.#runScript(skill, args, context) : toCodeToRun(skill.name, await this.#shelf.open(skill));
       }
       case 'save_skill':
-        return this.#shelf.save(
-          args,
-          context,
-          (await this.#find()).skills.map(({ name }) => name),
-        );
+        return this.#shelf.save(args, context, namesOf((await this.#find()).skills));
       case 'delete_skill':
         return this.#shelf.remove(args, context);
     }
@@ -142,16 +123,16 @@ class Shelf {
     };
   }
 
-  async #load({ skill, saved }: FoundSkill): Promise<ToolResult> {
-    if (saved !== undefined) return toStringResult((await saved.open()).document);
+  async #load(skill: Skill | SavedSkill): Promise<ToolResult> {
+    if (!('folder' in skill)) return toStringResult((await this.#shelf.open(skill)).document);
     const file = await readInstructions(skill.folder, skill.file);
-    if (file.kind === 'fault') throw new SkillFault('invalid_arguments', file.why);
+    if (file.kind === 'fault') throw new BridgeError('invalid_arguments', file.why);
     const { parseSkillFile } = await loadHeaderParser();
     return toStringResult(toSkillText(await toDetails(skill), parseSkillFile(file.text, skill.folder.name).instructions));
   }
 
-  async #read({ skill, saved }: FoundSkill, resource: string): Promise<ToolResult> {
-    if (saved !== undefined) throw notFound('resource', resource, []);
+  async #read(skill: Skill | SavedSkill, resource: string): Promise<ToolResult> {
+    if (!('folder' in skill)) throw notFound('resource', resource, []);
     return readResource(skill, resource, this.#options.maxResourceBytes);
   }
 
@@ -159,7 +140,7 @@ class Shelf {
     const scriptName = (args.script_name ?? undefined) === undefined ? await onlyScript(skill) : toName(args, 'script_name');
     if (this.#closing.signal.aborted) throw new BridgeError('closed', 'The skills are closed.');
     if (this.#running.size >= this.#options.maxScripts) {
-      throw new SkillFault('limit_reached', `${this.#running.size} scripts of skills run already. Try again when one of them has ended.`);
+      throw new BridgeError('limit_reached', `${this.#running.size} scripts of skills run already. Try again when one of them has ended.`);
     }
     const signal = AbortSignal.any([context.signal, this.#closing.signal]);
     const { maxOutputBytes } = this.#options;
@@ -167,25 +148,16 @@ class Shelf {
     this.#running.add(running);
     const forget = (): boolean => this.#running.delete(running);
     running.then(forget, forget);
-    const result = await running;
-    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: result };
+    return toObjectResult(await running);
   }
 
-  async #findSkill(args: JsonObject, context: CallContext): Promise<FoundSkill> {
+  /** One of a folder of the config, or one that code has saved: those of the config come first, and nothing that is saved takes their place. */
+  async #findSkill(args: JsonObject, context: CallContext): Promise<Skill | SavedSkill> {
     const wanted = toName(args, 'skill_name');
-    const { skills } = await this.#find();
-    const saved = this.#savedFor(context).map((skill) => ({ name: skill.name, skill }));
-    // Those of the config come first: nothing that is saved takes their place.
-    const found = findByName<{ name: string }>(wanted, [...skills, ...saved], ({ name }) => name);
-    const ofConfig = skills.find((skill) => skill === found);
-    if (ofConfig !== undefined) return { skill: ofConfig };
-    const own = saved.find((one) => one === found);
-    if (own !== undefined) return { saved: { name: own.name, open: () => this.#shelf.open(own.skill) } };
-    throw notFound(
-      'skill',
-      wanted,
-      [...skills, ...saved].map(({ name }) => name),
-    );
+    const all = [...(await this.#find()).skills, ...this.#savedFor(context)];
+    const found = findByName<Skill | SavedSkill>(wanted, all, ({ name }) => name);
+    if (found !== undefined) return found;
+    throw notFound('skill', wanted, namesOf(all));
   }
 
   #savedFor(context: CallContext): readonly SavedSkill[] {
@@ -194,7 +166,7 @@ class Shelf {
 
   get #shelf(): SavedSkillShelf {
     if (this.#saved !== undefined) return this.#saved;
-    throw new SkillFault('denied', 'Skills are saved in code mode alone.');
+    throw new BridgeError('denied', 'Skills are saved in code mode alone.');
   }
 
   async #find(): Promise<{ skills: Skill[]; problems: string[] }> {
@@ -208,11 +180,6 @@ class Shelf {
   }
 }
 
-/** One of a folder of the config, or one that code has saved. */
-type FoundSkill =
-  | { skill: Skill; saved?: undefined }
-  | { skill?: undefined; saved: { name: string; open: () => Promise<SavedSkillFiles> } };
-
 /** It is run by whoever has asked, in the Python that it runs in itself: so it has the rights of that code, and no others. */
 function toCodeToRun(name: string, { code }: SavedSkillFiles): ToolResult {
   const text = `The code of the saved skill ${quote(name)}: run_skill of generated.skills runs it in the Python that has asked.`;
@@ -220,7 +187,7 @@ function toCodeToRun(name: string, { code }: SavedSkillFiles): ToolResult {
 }
 
 async function onlyScript(skill: Skill): Promise<string> {
-  const names = (await listScripts(skill)).map(({ name }) => name);
+  const names = namesOf(await listScripts(skill));
   const [only] = names;
   if (only !== undefined && names.length === 1) return only;
   throw notFound(`script of the skill "${skill.name}" called`, '', names);
@@ -231,8 +198,12 @@ async function toDetails(skill: Skill): Promise<SkillDetails> {
   return { skill, scripts, resources };
 }
 
+function namesOf(named: readonly { name: string }[]): string[] {
+  return named.map(({ name }) => name);
+}
+
 function toName(args: JsonObject, key: string): string {
   const name = args[key];
   if (typeof name === 'string' && name !== '') return name;
-  throw new SkillFault('invalid_arguments', `"${key}" must be a text that is not empty, found ${quote(name)}.`);
+  throw new BridgeError('invalid_arguments', `"${key}" must be a text that is not empty, found ${quote(name)}.`);
 }

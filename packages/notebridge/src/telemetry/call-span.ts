@@ -44,17 +44,23 @@ export class CallSpan implements ReadableSpan {
   /** Undefined where the trace begins. */
   readonly parentSpanContext: SpanContext;
   readonly links: ReadableSpan['links'];
+  readonly resource: Resource;
+  readonly instrumentationScope: ReadableSpan['instrumentationScope'];
+  readonly events: ReadableSpan['events'] = none;
+  readonly droppedAttributesCount = 0;
+  readonly droppedEventsCount = 0;
+  readonly droppedLinksCount = 0;
   readonly isRecorded: boolean;
   attributes: Attributes = {};
   status: ReadableSpan['status'] = good;
   ended = false;
-  readonly #making: SpanMaking;
+  readonly #onEnd: SpanMaking['onEnd'];
   readonly #startMs = Date.now();
   readonly #startedAt = performance.now();
   #durationMs = 0;
 
   constructor(making: SpanMaking, { name, kind, above, links }: SpanStart) {
-    const { ids, sampler } = making;
+    const { ids, sampler, resource, instrumentationScope } = making;
     const traceId = above === undefined ? ids.generateTraceId() : above.traceId;
     this.isRecorded =
       above === undefined
@@ -62,7 +68,9 @@ export class CallSpan implements ReadableSpan {
         : (above.traceFlags & TraceFlags.SAMPLED) !== 0;
     const traceFlags = this.isRecorded ? TraceFlags.SAMPLED : TraceFlags.NONE;
     this.context = { traceId, spanId: ids.generateSpanId(), traceFlags, ...(above?.traceState && { traceState: above.traceState }) };
-    this.#making = making;
+    this.#onEnd = making.onEnd;
+    this.resource = resource;
+    this.instrumentationScope = instrumentationScope;
     this.name = name;
     this.kind = kind;
     this.parentSpanContext = above as SpanContext;
@@ -76,7 +84,7 @@ export class CallSpan implements ReadableSpan {
     this.attributes = attributes;
     if (!isGood) this.status = failed;
     this.ended = true;
-    this.#making.onEnd(this);
+    this.#onEnd(this);
   }
 
   spanContext(): SpanContext {
@@ -93,30 +101,6 @@ export class CallSpan implements ReadableSpan {
 
   get duration(): HrTime {
     return toHrTime(this.#durationMs);
-  }
-
-  get resource(): Resource {
-    return this.#making.resource;
-  }
-
-  get instrumentationScope(): ReadableSpan['instrumentationScope'] {
-    return this.#making.instrumentationScope;
-  }
-
-  get events(): ReadableSpan['events'] {
-    return none;
-  }
-
-  get droppedAttributesCount(): number {
-    return 0;
-  }
-
-  get droppedEventsCount(): number {
-    return 0;
-  }
-
-  get droppedLinksCount(): number {
-    return 0;
   }
 }
 

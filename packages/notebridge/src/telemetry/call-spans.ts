@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
 import type { BegunCall } from '../core/call-observer.js';
 import { codeModeServer } from '../core/tool-address.js';
@@ -44,7 +45,7 @@ export class CallSpans {
     this.#running.set(callId, span);
     return (outcome) => {
       if (this.#running.get(callId) === span) this.#running.delete(callId);
-      if (address?.server === codeModeServer) this.#remember(callId, span.context);
+      if (address?.server === codeModeServer) keepLatest(this.#ended, [callId, span.context], maxEnded);
       this.#end(span, subject, outcome, () => serverAttributes(begun, subject, outcome));
     };
   }
@@ -69,13 +70,6 @@ export class CallSpans {
 
   #contextOf(callId: string): SpanContext | undefined {
     return this.#running.get(callId)?.context ?? this.#ended.get(callId);
-  }
-
-  #remember(callId: string, context: SpanContext): void {
-    this.#ended.set(callId, context);
-    if (this.#ended.size <= maxEnded) return;
-    const [oldest = ''] = this.#ended.keys();
-    this.#ended.delete(oldest);
   }
 }
 

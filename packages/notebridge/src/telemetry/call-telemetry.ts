@@ -1,10 +1,19 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { Meter } from '@opentelemetry/api';
 import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
 import { codeOf, RemoteError } from '../core/errors.js';
-import type { CallDurations } from './call-durations.js';
+import { BoundedNames } from './bounded-names.js';
 import type { CallSpans } from './call-spans.js';
-import { type CallSubject, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';
-import type { FollowCall, FollowedCall, OutgoingCall } from './outgoing-calls.js';
+import { type CallSubject, durationAttributes, durationBoundaries, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';
+import type { FollowCall } from './outgoing-calls.js';
+
+type RecordDuration = (subject: CallSubject, outcome: string, durationMs: number) => void;
+
+/** Records how long calls took that came in, and requests that went out. */
+export interface CallDurations {
+  server: RecordDuration;
+  client: RecordDuration;
+}
 
 export interface CallTelemetryOptions {
   /** Undefined: no traces. Then what goes to servers is left as it is. */
@@ -16,14 +25,12 @@ export interface CallTelemetryOptions {
 /** What is learnt of calls that come in and of requests that go out, as spans and durations. */
 export class CallTelemetry implements CallObserver {
   readonly isOn = true;
-  readonly follow: FollowCall;
   readonly #options: CallTelemetryOptions;
   /** By the id of the call. What its tool is called at the server may be known only when it is sent there. */
   readonly #unnamed = new Map<string, CallSubject>();
 
   constructor(options: CallTelemetryOptions) {
     this.#options = options;
-    this.follow = (call) => this.#follow(call);
   }
 
   begin(begun: BegunCall): EndCall {
@@ -37,11 +44,11 @@ export class CallTelemetry implements CallObserver {
       const known = toKnownOutcome(outcome);
       if (this.#unnamed.get(callId) === subject) this.#unnamed.delete(callId);
       endSpan?.(known);
-      durations?.recordServer(subject, known, performance.now() - startedAt);
+      durations?.server(subject, known, performance.now() - startedAt);
     };
   }
 
-  #follow(call: OutgoingCall): FollowedCall | undefined {
+  readonly follow: FollowCall = (call) => {
     const { spans, durations } = this.#options;
     const subject = subjectOfOutgoing(call);
     const unnamed = this.#unnamed.get(call.callId);
@@ -51,7 +58,7 @@ export class CallTelemetry implements CallObserver {
     const startedAt = performance.now();
     const end = (outcome: string, statusCode?: string): void => {
       span?.end(outcome, statusCode);
-      durations?.recordClient(subject, outcome, performance.now() - startedAt);
+      durations?.client(subject, outcome, performance.now() - startedAt);
     };
     return {
       params: span?.params ?? call.params,
@@ -67,7 +74,21 @@ export class CallTelemetry implements CallObserver {
           },
         ),
     };
-  }
+  };
+}
+
+/** Two histograms with few labels. */
+export function createDurations(meter: Meter): CallDurations {
+  const create = (name: string, description: string): RecordDuration => {
+    const histogram = meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: durationBoundaries } });
+    const names = new BoundedNames();
+    return (subject, outcome, durationMs) =>
+      histogram.record(durationMs / 1000, durationAttributes(names.bound(subject, outcome, outcome), outcome));
+  };
+  return {
+    server: create('mcp.server.operation.duration', 'Calls of agents and code, from their arrival until they are answered.'),
+    client: create('mcp.client.operation.duration', 'Requests to servers, from when they are sent until they are answered.'),
+  };
 }
 
 function outcomeOf({ isError }: JsonObject): string {

@@ -2,9 +2,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type KernelStartObserver, type KernelStartOutcome, kernelStartOutcomes } from '../code-mode/kernel-starts.js';
 import type { WatchedConfig } from '../config/config-edit.js';
 import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
-import type { ServerStatus, ToolServers } from '../core/tool-server.js';
+import type { ToolAddress } from '../core/tool-address.js';
+import type { ServerState, ServerStatus, ToolServers } from '../core/tool-server.js';
 import type { RefusedAttempt } from '../net/refused-attempt.js';
-import { BoundedLabels, outcomeLabel, toLabel } from './bounded-labels.js';
+import { otherLabel, outcomeLabel, toLabel } from './bounded-labels.js';
 
 export interface HubMetricsOptions {
   servers: ToolServers;
@@ -41,7 +42,12 @@ export interface ClusterCounts {
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
 /** Upper bounds of the times that Pythons take to start. Seconds. */
 const startBuckets = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Pairs of server and tool that have series of their own; the rest counts under `other`. */
+const mostTools = 1000;
 const statuses: readonly ServerStatus[] = ['stopped', 'starting', 'running', 'restarting', 'failed', 'disabled'];
+
+/** A number that is asked for with each scrape, with its labels. */
+type Asked<Label extends string> = readonly [labels: Partial<Record<Label, string>>, value: number];
 
 /**
  * What a hub counts for those who watch many: in memory, read by a scrape. Names and labels are those of Prometheus' own rules
@@ -50,65 +56,62 @@ const statuses: readonly ServerStatus[] = ['stopped', 'starting', 'running', 're
 export class HubMetrics implements CallObserver, KernelStartObserver {
   readonly isOn = true;
   readonly #options: HubMetricsOptions;
+  readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
   readonly #registry = new Registry();
-  readonly #labels = new BoundedLabels();
-  readonly #calls: Counter<'server' | 'tool' | 'door' | 'outcome'>;
-  readonly #durations: Histogram<'server' | 'door'>;
-  readonly #running: Gauge<'door'>;
-  readonly #refused: Counter<'door' | 'reason'>;
-  readonly #exhausted: Counter;
-  readonly #kernelStarts: Counter<'outcome'>;
-  readonly #kernelStartTimes: Histogram;
+  readonly #registers = [this.#registry];
+  readonly #tools = new Set<string>();
+  readonly #calls = new Counter({
+    name: 'notebridge_calls_total',
+    help: 'Calls that have ended, by what came of them.',
+    labelNames: ['server', 'tool', 'door', 'outcome'],
+    registers: this.#registers,
+  });
+  readonly #durations = new Histogram({
+    name: 'notebridge_call_duration_seconds',
+    help: 'How long calls took, with the time for which they waited for a person.',
+    labelNames: ['server', 'door'],
+    buckets,
+    registers: this.#registers,
+  });
+  readonly #running = new Gauge({
+    name: 'notebridge_calls_running',
+    help: 'Calls under way.',
+    labelNames: ['door'],
+    registers: this.#registers,
+  });
+  readonly #refused = new Counter({
+    name: 'notebridge_refused_total',
+    help: 'Requests that were refused for their sender: for its token, Host or Origin.',
+    labelNames: ['door', 'reason'],
+    registers: this.#registers,
+  });
+  readonly #exhausted = new Counter({
+    name: 'notebridge_budget_exhausted_total',
+    help: 'Calls that were refused for a bound of their grant: its budget, its rate, or its calls at once.',
+    registers: this.#registers,
+  });
+  readonly #kernelStarts = new Counter({
+    name: 'notebridge_kernel_starts_total',
+    help: 'Starts of a Python for code mode, by what came of them.',
+    labelNames: ['outcome'],
+    registers: this.#registers,
+  });
+  readonly #kernelStartTimes = new Histogram({
+    name: 'notebridge_kernel_start_duration_seconds',
+    help: 'How long a Python for code mode took to start.',
+    buckets: startBuckets,
+    registers: this.#registers,
+  });
 
   constructor(options: HubMetricsOptions) {
     this.#options = options;
-    const registers = [this.#registry];
-    this.#calls = new Counter({
-      name: 'notebridge_calls_total',
-      help: 'Calls that have ended, by what came of them.',
-      labelNames: ['server', 'tool', 'door', 'outcome'],
-      registers,
-    });
-    this.#durations = new Histogram({
-      name: 'notebridge_call_duration_seconds',
-      help: 'How long calls took, with the time for which they waited for a person.',
-      labelNames: ['server', 'door'],
-      buckets,
-      registers,
-    });
-    this.#running = new Gauge({ name: 'notebridge_calls_running', help: 'Calls under way.', labelNames: ['door'], registers });
-    this.#refused = new Counter({
-      name: 'notebridge_refused_total',
-      help: 'Requests that were refused for their sender: for its token, Host or Origin.',
-      labelNames: ['door', 'reason'],
-      registers,
-    });
-    this.#exhausted = new Counter({
-      name: 'notebridge_budget_exhausted_total',
-      help: 'Calls that were refused for a bound of their grant: its budget, its rate, or its calls at once.',
-      registers,
-    });
-    this.#kernelStarts = new Counter({
-      name: 'notebridge_kernel_starts_total',
-      help: 'Starts of a Python for code mode, by what came of them.',
-      labelNames: ['outcome'],
-      registers,
-    });
     // Else the first failure would be no increase of anything.
     for (const outcome of kernelStartOutcomes) this.#kernelStarts.inc({ outcome }, 0);
-    this.#kernelStartTimes = new Histogram({
-      name: 'notebridge_kernel_start_duration_seconds',
-      help: 'How long a Python for code mode took to start.',
-      buckets: startBuckets,
-      registers,
-    });
     this.#addServers();
     this.#addHub();
     if (options.cluster !== undefined) this.#addCluster(options.cluster);
     collectDefaultMetrics({ register: this.#registry });
   }
-
-  readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
   /** All that is counted, as Prometheus reads it. */
   scrape(): Promise<string> {
@@ -122,7 +125,7 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
     return (outcome) => {
       this.#running.dec({ door });
       const server = address === undefined ? '' : toLabel(address.server);
-      const tool = address === undefined ? '' : this.#labels.toolOf(address, { isKnown: outcome === 'ok' || this.#isListed(address) });
+      const tool = address === undefined ? '' : this.#labelOfTool(address, outcome);
       this.#calls.inc({ server, tool, door, outcome: outcomeLabel(outcome) });
       this.#durations.observe({ server, door }, (performance.now() - startedAt) / 1000);
       if (outcome === 'budget_exhausted') this.#exhausted.inc();
@@ -143,65 +146,48 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
     this.#refused.inc({ door, reason });
   }
 
-  #isListed({ server, tool }: { server: string; tool: string }): boolean {
-    return this.#options.servers.get(server)?.knownTools?.some(({ name }) => name === tool) ?? false;
+  /** One that nobody has yet called with success counts under `other` until then, if the caller may have made up its name. */
+  #labelOfTool({ server, tool }: ToolAddress, outcome: string): string {
+    const key = `${server}\0${tool}`;
+    if (!this.#tools.has(key)) {
+      const isReal = outcome === 'ok' || this.#options.servers.get(server)?.knownTools?.some(({ name }) => name === tool) === true;
+      if (!isReal || this.#tools.size >= mostTools) return otherLabel;
+      this.#tools.add(key);
+    }
+    return toLabel(tool);
   }
 
   #addServers(): void {
     const { servers } = this.#options;
-    const registers = [this.#registry];
-    const each = (
-      set: (server: string, state: { status: ServerStatus; restarts: number; isLate?: boolean; inFlight: number }) => void,
-    ): void => {
-      for (const { name, state } of servers.all()) set(toLabel(name), state);
-    };
-    new Gauge({
-      name: 'notebridge_server_state',
-      help: 'The state that a server is in: 1 for that one, 0 for the others.',
-      labelNames: ['server', 'state'],
-      registers,
-      collect(): void {
-        this.reset();
-        each((server, { status }) => {
-          for (const state of statuses) this.set({ server, state }, state === status ? 1 : 0);
-        });
-      },
-    });
-    new Gauge({
-      name: 'notebridge_server_starting_late',
-      help: '1 while a server has been starting for longer than it has taken before, and than ten seconds.',
-      labelNames: ['server'],
-      registers,
-      collect(): void {
-        this.reset();
-        each((server, { isLate = false }) => this.set({ server }, isLate ? 1 : 0));
-      },
-    });
-    new Counter({
-      name: 'notebridge_server_restarts_total',
-      help: 'Starts of a server after its first one.',
-      labelNames: ['server'],
-      registers,
-      collect(): void {
-        this.reset();
-        each((server, { restarts }) => this.inc({ server }, restarts));
-      },
-    });
-    new Gauge({
-      name: 'notebridge_server_calls_running',
-      help: 'Calls under way at a server.',
-      labelNames: ['server'],
-      registers,
-      collect(): void {
-        this.reset();
-        each((server, { inFlight }) => this.set({ server }, inFlight));
-      },
-    });
+    const each = (read: (state: ServerState) => number) => (): Asked<'server'>[] =>
+      servers.all().map(({ name, state }) => [{ server: toLabel(name) }, read(state)]);
+    this.#ask('notebridge_server_state', 'The state that a server is in: 1 for that one, 0 for the others.', ['server', 'state'], () =>
+      servers
+        .all()
+        .flatMap(({ name, state: { status } }) => statuses.map((state) => [{ server: toLabel(name), state }, state === status ? 1 : 0])),
+    );
+    this.#ask(
+      'notebridge_server_starting_late',
+      '1 while a server has been starting for longer than it has taken before, and than ten seconds.',
+      ['server'],
+      each(({ isLate }) => (isLate === true ? 1 : 0)),
+    );
+    this.#ask(
+      'notebridge_server_restarts_total',
+      'Starts of a server after its first one.',
+      ['server'],
+      each(({ restarts }) => restarts),
+    );
+    this.#ask(
+      'notebridge_server_calls_running',
+      'Calls under way at a server.',
+      ['server'],
+      each(({ inFlight }) => inFlight),
+    );
   }
 
   #addHub(): void {
     const { countApprovals, listGrants, edits, version } = this.#options;
-    const registers = [this.#registry];
     this.#count('notebridge_approvals_waiting', 'Calls that wait for the owner.', countApprovals);
     this.#count('notebridge_grants', 'Grants that are live.', () => listGrants().length);
     this.#count(
@@ -212,7 +198,7 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
     this.#count('notebridge_config_refused', '1 while the file of the config cannot be used: a hub that starts now ends at once.', () =>
       edits.refused === undefined ? 0 : 1,
     );
-    new Gauge({ name: 'notebridge_build_info', help: 'The version that runs.', labelNames: ['version'], registers }).set({ version }, 1);
+    this.#ask('notebridge_build_info', 'The version that runs.', ['version'], () => [[{ version }, 1]]);
   }
 
   #addCluster({ hubs, isJoined, isConnected, served, dropped }: ClusterCounts): void {
@@ -220,26 +206,36 @@ export class HubMetrics implements CallObserver, KernelStartObserver {
     this.#count('notebridge_cluster_joined', '1 while this hub has its place in the cluster.', () => (isJoined() ? 1 : 0));
     this.#count('notebridge_cluster_nats_connected', '1 while this hub is connected to NATS.', () => (isConnected() ? 1 : 0));
     this.#count('notebridge_cluster_calls_running', 'Calls of other hubs under way here.', served);
-    new Counter({
-      name: 'notebridge_cluster_packets_dropped_total',
-      help: 'Packets between hubs that were dropped: of a stranger, with a wrong signature, of an unknown version, not readable.',
-      labelNames: ['reason'],
-      registers: [this.#registry],
-      collect(): void {
-        this.reset();
-        for (const [reason, times] of Object.entries(dropped())) this.inc({ reason }, times);
-      },
-    });
+    this.#ask(
+      'notebridge_cluster_packets_dropped_total',
+      'Packets between hubs that were dropped: of a stranger, with a wrong signature, of an unknown version, not readable.',
+      ['reason'],
+      () => Object.entries(dropped()).map(([reason, times]) => [{ reason }, times]),
+    );
   }
 
   #count(name: string, help: string, work: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      collect(): void {
-        this.set(work());
-      },
-    });
+    this.#ask(name, help, [], () => [[{}, work()]]);
+  }
+
+  /** Adds what is asked for with each scrape. By Prometheus' rules the name says whether it can only rise. */
+  #ask<Label extends string>(name: string, help: string, labelNames: Label[], ask: () => Asked<Label>[]): void {
+    const about = { name, help, labelNames, registers: this.#registers };
+    if (name.endsWith('_total'))
+      new Counter({
+        ...about,
+        collect(): void {
+          this.reset();
+          for (const [labels, value] of ask()) this.inc(labels, value);
+        },
+      });
+    else
+      new Gauge({
+        ...about,
+        collect(): void {
+          this.reset();
+          for (const [labels, value] of ask()) this.set(labels, value);
+        },
+      });
   }
 }

@@ -7,13 +7,11 @@ import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, 
 import type { OtlpSettings } from '../config/otlp-settings.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
-import { CallDurations } from './call-durations.js';
 import type { SpanMaking } from './call-span.js';
 import { CallSpans } from './call-spans.js';
-import { CallTelemetry } from './call-telemetry.js';
+import { type CallDurations, CallTelemetry, createDurations } from './call-telemetry.js';
 import type { Telemetry } from './outgoing-calls.js';
-import { SpanRoom } from './span-room.js';
-import { CollectorWatch, watchExporter } from './watched-exporter.js';
+import { watchExporter } from './watched-exporter.js';
 
 /** How long one batch may take, with its retries. Milliseconds. */
 const exportMs = 3000;
@@ -33,29 +31,23 @@ export interface CreateOtlpOptions {
   version: string;
 }
 
-interface Provider {
-  shutdown(): Promise<void>;
-}
-
 /** Starts to gather and to send. Nothing of OpenTelemetry's is made global. */
 export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Telemetry {
   const { traces, metrics, endpoint } = settings;
   const resource = resourceFromAttributes({ 'service.name': 'notebridge', 'service.version': version });
-  const providers: Provider[] = [];
+  const { origin } = new URL(endpoint);
+  const providers: { shutdown(): Promise<void> }[] = [];
   const optionsFor = (path: string) => ({
     url: toUrl(endpoint, path),
     headers: settings.headers,
     timeoutMillis: exportMs,
     concurrencyLimit,
   });
-  const watchOf = (what: string) => ({
-    watch: new CollectorWatch(logger, `${what} to ${new URL(endpoint).origin}`),
-    timeoutMs: exportMs + 500,
-  });
+  const watched = (what: string) => ({ logger, what: `${what} to ${origin}`, timeoutMs: exportMs + 500 });
 
   const startTraces = (): CallSpans => {
-    const room = new SpanRoom({ most: maxQueued, logger, origin: new URL(endpoint).origin });
-    const exporter = watchExporter(new OTLPTraceExporter(optionsFor('v1/traces')), watchOf('Traces'));
+    const room = createSpanRoom({ most: maxQueued, logger, origin });
+    const exporter = watchExporter(new OTLPTraceExporter(optionsFor('v1/traces')), watched('Traces'));
     const batches = new BatchSpanProcessor({
       exporter: {
         export: (spans, onResult) => {
@@ -87,7 +79,7 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
   };
 
   const startMetrics = (): CallDurations => {
-    const exporter = watchExporter(new OTLPMetricExporter(optionsFor('v1/metrics')), watchOf('Metrics'));
+    const exporter = watchExporter(new OTLPMetricExporter(optionsFor('v1/metrics')), watched('Metrics'));
     const reader = new PeriodicExportingMetricReader({
       exporter,
       exportIntervalMillis: settings.intervalMs,
@@ -96,7 +88,7 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
     });
     const provider = new MeterProvider({ resource, readers: [reader] });
     providers.push(provider);
-    return new CallDurations(provider.getMeter('notebridge', version));
+    return createDurations(provider.getMeter('notebridge', version));
   };
 
   const calls = new CallTelemetry({ spans: traces ? startTraces() : undefined, durations: metrics ? startMetrics() : undefined });
@@ -111,8 +103,43 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
   };
 }
 
+/**
+ * The places in which spans wait to be sent, at most so many. Once they are taken, no new trace is begun: it would be made in vain, and what
+ * arrives is then whole traces rather than parts of all. That is told of once, and at the end with the number. `origin`: where they are sent.
+ */
+function createSpanRoom({ most, logger, origin }: { most: number; logger: Logger; origin: string }) {
+  let waiting = 0;
+  let leftOut = 0;
+  /** Whether there is a place. If not, what asked is counted as left out. */
+  const admits = (): boolean => {
+    if (waiting < most) return true;
+    if (++leftOut === 1)
+      logger.warn(
+        `More traces than ${origin} takes: ${most} spans wait to be sent, and further traces are left out. "sampleRatio" makes them fewer.`,
+      );
+    return false;
+  };
+  return {
+    admits,
+    /** Takes a place for a span that has ended. False: there is none. */
+    take: (): boolean => {
+      if (!admits()) return false;
+      waiting++;
+      return true;
+    },
+    /** So many spans are on their way. */
+    free: (count: number): void => {
+      waiting -= count;
+    },
+    /** To be called once. */
+    close: (): void => {
+      if (leftOut > 0) logger.warn(`${leftOut} traces, or parts of them, were left out: they did not fit into memory.`);
+    },
+  };
+}
+
 /** Begins no trace that there is no room for. Those that callers record are not ours to refuse. */
-function whileRoom(room: SpanRoom, sampler: Sampler): Sampler {
+function whileRoom(room: Pick<ReturnType<typeof createSpanRoom>, 'admits'>, sampler: Sampler): Sampler {
   return {
     shouldSample: (...asked) => {
       const result = sampler.shouldSample(...asked);

@@ -8,8 +8,8 @@ import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { gatherInput } from '../../src/bindings/input.js';
 import { ServerTools } from '../../src/catalog/server-tools.js';
-import { SearchedTools } from '../../src/code-mode/search/searched-tools.js';
 import { lineOf } from '../../src/code-mode/search/show-tools.js';
+import { ToolView } from '../../src/code-mode/search/tool-view.js';
 import { BridgeError } from '../../src/core/errors.js';
 import { listMethods } from '../../src/core/list-methods.js';
 import type { Tool } from '../../src/core/mcp.js';
@@ -128,8 +128,8 @@ async function takeTools(text: string): Promise<void> {
   await listed.request('tools/list', {}, createContext('tools/list'));
   await listed.request('tools/call', { name: 'othr__a' }, createContext('tools/call')).catch(() => {});
   const servers = [{ name: 'said', description: 'Says.', isSkills: false, tools, list: tools, reason: undefined }];
-  const searched = await SearchedTools.of({ servers, skills: [] });
-  for (const found of (await searched.find('do a thing', () => true)).slice(0, 50)) lineOf(found, 'line');
+  const found = await new ToolView(servers, []).find({ query: 'do a thing', server: undefined, readOnly: false });
+  for (const each of found.slice(0, 50)) lineOf(each, 'line');
 }
 
 const python = await loadEmitter('python');

@@ -1,26 +1,28 @@
+import { keepLatest } from '@notebridge/kit/keep-latest';
+import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
 import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
-import type { CreateCodeKernel } from '../../code-mode/execution/code-kernel.js';
-import type { CallTool } from '../../code-mode/execution/nested-calls.js';
-import { RunningCode } from '../../code-mode/execution/running-code.js';
+import type { ToolPackages } from '../../code-mode/execution/code-kernel.js';
+import type { RunningCode } from '../../code-mode/execution/nested-calls.js';
 import type { KernelStartObserver } from '../../code-mode/kernel-starts.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
-import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
+import { createSkillShelf } from '../../code-mode/skills/skill-saving.js';
+import { TypeChecker } from '../../code-mode/type-check/type-checker.js';
+import { BridgeError } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
-import type { Principal } from '../../core/principal.js';
+import { type Principal, principalKey } from '../../core/principal.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { Hub } from '../../hub.js';
-import type { SavedSkills } from '../../skills/saved-skills.js';
-import { savingTools, skillsServerName } from '../../skills/skill-tools.js';
+import { findTypeChecker } from '../../processes/type-checker-program.js';
+import { skillsServerName } from '../../skills/skill-tools.js';
+import { KeptPackage } from '../code-tools/kept-package.js';
 import type { ConfigServers } from '../config-servers.js';
 import type { HubGuard } from '../hub-guard.js';
 import { loadNotebook } from '../load-notebook.js';
 import type { Settings } from '../settings.js';
-import { openTypeChecker } from './open-type-checker.js';
-import { PrincipalPackages } from './principal-packages.js';
 import { createRunInNotebook } from './run-in-notebook.js';
 
 export interface CodeModeOptions {
@@ -56,24 +58,29 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
     mayListWhole: (principal, server) => mayList(principal, server, undefined),
     listerOf,
   });
-  const callTool: CallTool = (call, options) => door.call(call, options);
-  const packages = new PrincipalPackages({ servers, mayList, logger });
-  const running = new RunningCode();
+  const packages = keepPackages({ servers, guard, logger });
+  const running: RunningCode = new Map();
+  const { memoryMb } = config.codeMode;
+  const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
-    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared, whileLive, kernelStarts },
-    createKernel: createKernels({ sandbox, config, logger, stateDir: settings.stateDir }),
-    packagesOf: (principal) => packages.of(principal),
+    ...{ limits: config.codeMode, logger, delegate, running, isShared, whileLive, kernelStarts },
+    callTool: (call, options) => door.call(call, options),
+    // Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made.
+    createKernel: async (kernelTools) => {
+      const { createNodeKernel } = await loadNotebook(settings.stateDir);
+      return createNodeKernel({ tools: kernelTools, sandbox, maxDataBytes, givesFiles: true, logger });
+    },
+    packagesOf: packages.of,
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
   const store = new SavedSkillStore(settings);
-  const [save, remove] = savingTools;
-  servers.setSkillShelf(new SkillSaving({ store, running, executor, tools: { save, remove } }));
-  const skills: SavedSkills = {
-    all: () => store.all(),
-    maySee: (principal, skill) => store.maySee(principal, skill) && mayList(principal, skillsServerName, undefined),
-  };
-  const search = new ToolSearch({ servers, listerOf, logger, skills, resolveName: (name) => servers.provider.resolve(name) });
+  servers.setSkillShelf(createSkillShelf({ store, running, executor }));
+  const search = new ToolSearch({
+    ...{ servers, listerOf, logger },
+    skillsOf: (principal) => (mayList(principal, skillsServerName, undefined) ? store.knownTo(principal) : []),
+    resolveName: (name) => servers.provider.resolve(name),
+  });
   return {
     provider: new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {
@@ -87,17 +94,51 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
   };
 }
 
-/** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
-function createKernels({
-  sandbox,
-  config,
-  logger,
-  stateDir,
-}: Pick<Settings, 'config' | 'logger' | 'stateDir'> & { sandbox: SandboxMode | undefined }): CreateCodeKernel {
-  const { memoryMb } = config.codeMode;
-  const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
-  return async (tools) => {
-    const { createNodeKernel } = await loadNotebook(stateDir);
-    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true, logger });
+/** Packages that are kept up to date. Who comes back after so many others has one made anew. */
+const mostPackages = 50;
+
+const nothing = 'no tool can be called by this agent: no MCP servers are configured, or its grant allows none (search_tools lists them)';
+
+/** For each principal the functions that its code may import: those of the tools that it may call. */
+function keepPackages({ servers, guard, logger }: Pick<CodeModeOptions, 'servers' | 'guard'> & { logger: Logger }) {
+  const byKey = new Map<string, KeptPackage>();
+  const open = (principal: Principal): KeptPackage =>
+    new KeptPackage({
+      ...{ servers, logger, nothing, what: 'code' },
+      mayShow: (server, tool) => guard.mayList(principal, server, tool),
+      inputOf: async (gather) => {
+        const input = await gather();
+        return input.servers.length === 0 && !input.skills ? undefined : input;
+      },
+    });
+  return {
+    of: (principal: Principal): ToolPackages => {
+      // The owner and anonymous callers see the same.
+      const key = principal.kind === 'grant' ? principalKey(principal) : '';
+      const own = byKey.get(key) ?? open(principal);
+      const [oldest] = byKey;
+      keepLatest(byKey, [key, own], mostPackages);
+      if (oldest !== undefined && !byKey.has(oldest[0])) void oldest[1].close();
+      return own;
+    },
+    /** Closing twice is harmless. */
+    close: async (): Promise<void> => {
+      await Promise.all([...byKey.values()].map((own) => own.close()));
+    },
   };
+}
+
+/** What checks code before it runs; undefined where the config does not want it, or no checker is installed. Throws `bad_config` if it must be there. */
+function openTypeChecker({ config, env, logger }: Pick<Settings, 'config' | 'env' | 'logger'>): TypeChecker | undefined {
+  const { typeCheck, typeCheckMs: waitMs, idleMinutes } = config.codeMode;
+  if (typeCheck === 'off') return undefined;
+  const configDir = config.file === undefined ? undefined : config.baseDir;
+  const program = findTypeChecker({ configDir, path: env.PATH, cwd: process.cwd() });
+  if (program !== undefined) return new TypeChecker({ program, logger, idleMs: idleMinutes * 60_000, waitMs });
+  if (typeCheck === 'auto') return undefined;
+  const where = config.file === undefined ? '' : `${config.file}: `;
+  throw new BridgeError(
+    'bad_config',
+    `${where}"notebridge.codeMode.typeCheck" is "require", and no type checker is installed beside Notebridge, beside this file or on the PATH. Install one (npm install --global pyright), or choose "auto".`,
+  );
 }

@@ -46,7 +46,7 @@ export async function createCodeMode({ sandbox, ...options }: CreateCodeModeOpti
   ]);
   const config = await readConfig(options);
   const bridge = await createNotebridge({ ...options, config, codeMode: true, pages: { sandbox } });
-  const agent = new OwnAgent(bridge.hub);
+  const agent = createOwnAgent(bridge.hub);
   const tools = codeModeTools(config.codeMode);
   try {
     await bridge.start();
@@ -71,39 +71,34 @@ export async function createCodeMode({ sandbox, ...options }: CreateCodeModeOpti
 }
 
 /** The program itself as a caller, with a session in which variables live. */
-class OwnAgent {
-  readonly #hub: Pick<Hub, 'request'>;
-  readonly #sessionId: string = randomUUID();
-  #isClosed = false;
-  #lastCall = 0;
-
-  constructor(hub: Pick<Hub, 'request'>) {
-    this.#hub = hub;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-  }
-
-  async request(method: string, params: JsonObject, { signal, onProgress }: CodeModeCallOptions = {}): Promise<JsonObject> {
-    if (this.#isClosed) throw new BridgeError('closed', 'This code mode was closed.');
-    if (signal?.aborted === true) throw new BridgeError('cancelled', 'The call was aborted before it was made.');
-    const cancellation = new Cancellation();
-    const cancel = (): void => cancellation.cancel('the program aborted the call');
-    signal?.addEventListener('abort', cancel, { once: true });
-    const callId = `${this.#sessionId}-${++this.#lastCall}`;
-    const context = new RequestContext({
-      ...{ method, type: 'request', callId, cancellation },
-      message: onProgress === undefined ? params : { ...params, _meta: { progressToken: callId } },
-      caller: { sessionId: this.#sessionId, door: 'library', era: 'modern', clientInfo: undefined },
-      notify: (told, { progressToken: _, ...progress } = {}) => {
-        if (told === 'notifications/progress') onProgress?.(progress);
-      },
-    });
-    try {
-      return await this.#hub.request(context);
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-    }
-  }
+function createOwnAgent(hub: Pick<Hub, 'request'>) {
+  const sessionId: string = randomUUID();
+  let isClosed = false;
+  let lastCall = 0;
+  return {
+    close: () => {
+      isClosed = true;
+    },
+    request: async (method: string, params: JsonObject, { signal, onProgress }: CodeModeCallOptions = {}): Promise<JsonObject> => {
+      if (isClosed) throw new BridgeError('closed', 'This code mode was closed.');
+      if (signal?.aborted === true) throw new BridgeError('cancelled', 'The call was aborted before it was made.');
+      const cancellation = new Cancellation();
+      const cancel = (): void => cancellation.cancel('the program aborted the call');
+      signal?.addEventListener('abort', cancel, { once: true });
+      const callId = `${sessionId}-${++lastCall}`;
+      const context = new RequestContext({
+        ...{ method, type: 'request', callId, cancellation },
+        message: onProgress === undefined ? params : { ...params, _meta: { progressToken: callId } },
+        caller: { sessionId, door: 'library', era: 'modern', clientInfo: undefined },
+        notify: (told, { progressToken: _, ...progress } = {}) => {
+          if (told === 'notifications/progress') onProgress?.(progress);
+        },
+      });
+      try {
+        return await hub.request(context);
+      } finally {
+        signal?.removeEventListener('abort', cancel);
+      }
+    },
+  };
 }

@@ -3,8 +3,6 @@ import type { GrantStore } from '../../grants/grant-store.js';
 
 export interface OwnGrantOptions {
   store: GrantStore;
-  /** For people: who it is for. */
-  label: string;
   /** Called when one grant has ended for another, or for none. */
   onEnd: (principal: Principal) => void;
 }
@@ -69,7 +67,7 @@ export class OwnGrant {
 }
 
 /** For all servers that code may reach at all: that is for the config to say, by `expose`. */
-async function issue({ store, label }: OwnGrantOptions): Promise<string> {
-  const { id } = await store.issue({ allow: ['*:*'], door: 'tools', ttlMs, label });
+async function issue({ store }: OwnGrantOptions): Promise<string> {
+  const { id } = await store.issue({ allow: ['*:*'], door: 'tools', ttlMs, label: 'the built-in notebook' });
   return id;
 }

@@ -8,7 +8,7 @@ import { owner, type Principal } from '../../core/principal.js';
 import { Admission } from '../../grants/admission.js';
 import { Delegations } from '../../grants/delegations.js';
 import { GrantStore } from '../../grants/grant-store.js';
-import { createRunnerWatch, RunnerRights } from './runner-rights.js';
+import { RunnerRights } from './runner-rights.js';
 
 it('code in the notebook is held to each grant that had code run there, until a person decides anew', { tags: ['P-443'] }, async () => {
   const dir = await mkdtemp(join(tmpdir(), 'notebridge-runner-'));
@@ -20,12 +20,11 @@ it('code in the notebook is held to each grant that had code run there, until a 
     (callers, terms) => delegations.delegate(callers, terms),
     () => {},
   );
-  const watch = createRunnerWatch((runner) => rights.holdTo(runner));
   const grant = async (...allow: string[]): Promise<Principal> => ({ kind: 'grant', grantId: (await store.issue({ allow })).id });
   const own = await grant('*');
   const call = async (principal: Principal, name: string): Promise<string[]> => {
     const caller = { sessionId: 's', door: 'http', era: 'legacy', clientInfo: undefined, principal } as const;
-    await watch.onMessage?.(createContext('tools/call', { name }, { caller }), async () => answer({}));
+    await rights.watch.onMessage?.(createContext('tools/call', { name }, { caller }), async () => answer({}));
     return ['read', 'write'].filter((tool) => admission.mayList(rights.of(own), { server: 'fs', tool }, { name: tool, inputSchema: {} }));
   };
   const narrow = await grant('notebook:*', 'fs:read');

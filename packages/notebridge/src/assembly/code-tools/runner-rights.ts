@@ -15,6 +15,16 @@ export class RunnerRights {
   readonly #runners = new Map<string, Principal>();
   #current: { ownGrant: string; rights: DelegatedRights } | undefined;
 
+  /** Learns, before an agent has code run, on whose behalf that is. */
+  readonly watch: Middleware = {
+    name: 'watchRunners',
+    onMessage: (context, callNext) => {
+      const { method, message, caller } = context;
+      if (method === 'tools/call' && caller.principal !== undefined && runningTools.has(message.name)) this.#holdTo(caller.principal);
+      return callNext(context);
+    },
+  };
+
   /** `onEnd`: called when nothing is called any more as this principal. */
   constructor(delegate: DelegateRights, onEnd: (principal: Principal) => void) {
     this.#delegate = delegate;
@@ -22,7 +32,7 @@ export class RunnerRights {
   }
 
   /** From now on. The owner and anonymous callers add no bound. */
-  holdTo(runner: Principal): void {
+  #holdTo(runner: Principal): void {
     if (runner.kind !== 'grant') return;
     this.#runners.set(principalKey(runner), runner);
     this.#current?.rights.join(runner);
@@ -52,16 +62,4 @@ export class RunnerRights {
     rights.end();
     this.#onEnd(rights.principal);
   }
-}
-
-/** Tells, before an agent has code run, on whose behalf that is. */
-export function createRunnerWatch(holdTo: (runner: Principal) => void): Middleware {
-  return {
-    name: 'watchRunners',
-    onMessage: (context, callNext) => {
-      const { method, message, caller } = context;
-      if (method === 'tools/call' && caller.principal !== undefined && runningTools.has(message.name)) holdTo(caller.principal);
-      return callNext(context);
-    },
-  };
 }

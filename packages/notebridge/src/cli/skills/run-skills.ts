@@ -1,5 +1,4 @@
-import { hashOfFiles, idOf, type SkillRecord } from '../../code-mode/skills/saved-skill-record.js';
-import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
+import { hashOfFiles, idOf, SavedSkillStore, type SkillRecord } from '../../code-mode/skills/saved-skill-store.js';
 import { BridgeError } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { writeOutHidden } from '../../util/hidden-characters.js';

@@ -19,8 +19,6 @@ export interface ExecutionOutcome {
   /** Calls of tools that were made. */
   calls: number;
   records: readonly CallRecord[];
-  /** Under which the agent finds its variables again; undefined where there are none to find. */
-  session: string | undefined;
   /** What the agent should know besides, one text each. */
   notes: readonly string[];
   /** Of a failure that is ours to explain. */
@@ -32,9 +30,12 @@ const maxResultCharacters = 2000;
 /** Below this, a part of a text says nothing. */
 const leastCharacters = 300;
 
-/** The outcome as blocks of MCP within the budget: printed text, the last value, images, errors, files, and what already ran where it failed. */
-export async function toCodeResult(outcome: ExecutionOutcome): Promise<ToolResult> {
-  const { status, outputs, written, calls, session, notes, errorCode } = outcome;
+/**
+ * The outcome as blocks of MCP within the budget: printed text, the last value, images, errors, files, and what already ran where it failed.
+ * `session`: under which the agent finds its variables again; left out where there are none to find.
+ */
+export async function toCodeResult(outcome: ExecutionOutcome, session?: string): Promise<ToolResult> {
+  const { status, outputs, written, calls, notes, errorCode } = outcome;
   const images = createImageCollector({ scaleImage: createImageScaler(), elsewhere: 'show fewer or smaller images' });
   const printed = (await images.collect(outputs)).map(toText).filter((text) => text !== '');
   const sorted = sortFiles(written?.files ?? []);

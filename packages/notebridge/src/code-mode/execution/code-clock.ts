@@ -9,77 +9,59 @@ export interface CodeClockOptions {
 
 /** The time that code may run. It stands while a person is asked: how long that takes is not the code's affair. */
 export class CodeClock {
-  readonly #onLate: () => void;
-  #leftMs: number;
-  #askedLeftMs: number;
-  #open = 0;
-  /** Since when the clock goes, or stands. */
+  readonly #options: CodeClockOptions;
+  /** What is left of either time. Milliseconds. */
+  readonly #left: Record<'goes' | 'stands', number>;
+  #state: 'goes' | 'stands' | 'ended' = 'goes';
+  /** Since when it is so. */
   #sinceMs = performance.now();
   #timer: NodeJS.Timeout | undefined;
-  #stands = false;
-  #stoodMs = 0;
-  #isEnded = false;
+  #open = 0;
 
-  constructor({ ms, askedMs, onLate }: CodeClockOptions) {
-    this.#onLate = onLate;
-    this.#leftMs = ms;
-    this.#askedLeftMs = askedMs;
-    this.#go();
+  constructor(options: CodeClockOptions) {
+    this.#options = options;
+    this.#left = { goes: options.ms, stands: options.askedMs };
+    this.#become('goes');
   }
 
   /** For how long it has stood. Milliseconds. */
   get stoodMs(): number {
-    return this.#stoodMs + (this.#stands ? performance.now() - this.#sinceMs : 0);
+    const now = this.#state === 'stands' ? performance.now() - this.#sinceMs : 0;
+    return this.#options.askedMs - this.#left.stands + now;
   }
 
   /** It stands until what is returned is called, as often as anybody likes. Several at once count once. */
   pause(): () => void {
     let isOpen = true;
     this.#open++;
-    if (this.#open === 1) this.#stand();
+    if (this.#open === 1 && this.#left.stands >= 1) this.#become('stands');
     return () => {
       if (!isOpen) return;
       isOpen = false;
       this.#open--;
-      if (this.#open === 0) this.#go();
+      if (this.#open === 0) this.#become('goes');
     };
   }
 
   /** Ending twice is harmless. */
   end(): void {
-    this.#settle();
-    this.#isEnded = true;
-  }
-
-  #stand(): void {
-    if (this.#isEnded || this.#askedLeftMs < 1) return;
-    this.#settle();
-    this.#stands = true;
-    this.#timer = setTimeout(() => this.#go(), Math.round(this.#askedLeftMs));
-  }
-
-  #go(): void {
-    if (this.#isEnded) return;
-    this.#settle();
-    this.#timer = setTimeout(() => this.#ring(), Math.max(0, Math.round(this.#leftMs)));
-  }
-
-  #ring(): void {
-    this.end();
-    this.#onLate();
+    this.#become('ended');
   }
 
   /** What has passed is counted. */
-  #settle(): void {
+  #become(next: 'goes' | 'stands' | 'ended'): void {
+    if (this.#state === 'ended') return;
     clearTimeout(this.#timer);
     const now = performance.now();
-    const passedMs = now - this.#sinceMs;
+    this.#left[this.#state] -= now - this.#sinceMs;
     this.#sinceMs = now;
-    if (this.#isEnded) return;
-    if (this.#stands) {
-      this.#askedLeftMs -= passedMs;
-      this.#stoodMs += passedMs;
-    } else this.#leftMs -= passedMs;
-    this.#stands = false;
+    this.#state = next;
+    if (next !== 'ended') this.#timer = setTimeout(() => this.#expire(), Math.max(0, Math.round(this.#left[next])));
+  }
+
+  #expire(): void {
+    if (this.#state === 'stands') return this.#become('goes');
+    this.end();
+    this.#options.onLate();
   }
 }

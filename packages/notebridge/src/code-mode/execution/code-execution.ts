@@ -34,10 +34,11 @@ export class CodeExecution {
   /** The call that began it, for the calls of its code. */
   readonly parent: ParentCall;
   readonly #abort = new AbortController();
-  readonly #ended: Promise<void>;
+  /** Rejects with what the work rejects with, unless its code may have run. */
+  readonly #answer: Promise<ToolResult>;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
   readonly #waiting = new Map<CallContext, Teller | undefined>();
-  #result: ToolResult | undefined;
-  #fault: { error: unknown } | undefined;
   #outlives = false;
   /** Questions for which an agent of the modern era has been sent away, to come back with an answer. */
   #parked = 0;
@@ -47,26 +48,21 @@ export class CodeExecution {
   mayHaveRun = false;
   /** Under which the agent finds its variables again. */
   session: string | undefined;
+  /** Its answer, once it has one; what `wait` gave to the last call as well. */
+  result: ToolResult | undefined;
+  /** Of the answer, as JSON. */
+  size = 0;
   endedAt: number | undefined;
 
   constructor({ principalKey, context, work }: ExecutionOptions) {
     this.principalKey = principalKey;
     this.parent = this.#toParent(context);
     const release = context.cancellation.outlive(() => this.stop());
-    this.#ended = work(this)
-      .then(
-        (result) => {
-          this.#result = result;
-        },
-        (error: unknown) => {
-          if (this.mayHaveRun && error instanceof BridgeError) this.#result = toUnsure(error);
-          else this.#fault = { error };
-        },
-      )
-      .then(() => {
-        this.endedAt = Date.now();
-        release();
-      });
+    this.#answer = work(this).catch((error: unknown) => {
+      if (this.mayHaveRun && error instanceof BridgeError) return toUnsure(error);
+      throw error;
+    });
+    this.ended = this.#end(release);
   }
 
   get callId(): string {
@@ -80,15 +76,6 @@ export class CodeExecution {
 
   get hasEnded(): boolean {
     return this.endedAt !== undefined;
-  }
-
-  /** Its answer, once it has one; what `wait` gave to the last call as well. */
-  get result(): ToolResult | undefined {
-    return this.#result;
-  }
-
-  get ended(): Promise<void> {
-    return this.#ended;
   }
 
   stop(): void {
@@ -117,9 +104,16 @@ export class CodeExecution {
       if (this.#waiting.size === 0 && (isAsked || !this.#outlives)) this.stop();
       throw new BridgeError('cancelled', `The execution was cancelled: ${context.cancellation.reason}`);
     }
-    if (this.#fault !== undefined) throw this.#fault.error;
-    if (this.#result === undefined) this.#outlives = true;
-    return this.#result;
+    if (this.hasEnded) return this.#answer;
+    this.#outlives = true;
+    return undefined;
+  }
+
+  async #end(release: () => void): Promise<void> {
+    this.result = await this.#answer.catch(() => undefined);
+    this.size = JSON.stringify(this.result ?? null).length;
+    this.endedAt = Date.now();
+    release();
   }
 
   /** What its code asks goes to the agent by whichever of its calls waits just then. */
@@ -156,7 +150,7 @@ export class CodeExecution {
         resolve(how);
       };
       stopListening = cancellation.onCancel(() => end('cancelled'));
-      void this.#ended.then(() => end('ended'));
+      void this.ended.then(() => end('ended'));
     });
   }
 }

@@ -1,23 +1,20 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { type ToolResult, toTextResult, withFailedResults } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
 import type { WhileLive } from '../../grants/while-live.js';
 import type { KernelStartObserver } from '../kernel-starts.js';
-import { toCodeResult } from './answer.js';
+import { type ExecutionOutcome, toCodeResult } from './answer.js';
 import type { CodeExecution } from './code-execution.js';
-import type { CodeKernel, CreateCodeKernel } from './code-kernel.js';
-import { type CodeRunnerOptions, type RunOutcome, runExecution } from './code-runner.js';
-import { type CodeSession, CodeSessions } from './code-sessions.js';
+import type { CodeKernel, CreateCodeKernel, ToolPackages } from './code-kernel.js';
+import { type CodeRunnerOptions, runExecution } from './code-runner.js';
+import { CodeSessions } from './code-sessions.js';
 import { type CodeParams, parseExecute } from './execute-params.js';
 import { Executions } from './executions.js';
-import type { ToolPackages } from './kernel-calls.js';
 import { KernelPool, type Taking } from './kernel-pool.js';
-import type { CallCount } from './running-code.js';
+import { type CallCount, refusals } from './nested-calls.js';
 
-/** Runs code as a cell of a notebook, by its own tool and under its own rules, in the name of the caller. */
-export type RunInNotebook = (request: {
+interface NotebookRun {
   context: CallContext;
   code: string;
   /** An id, or true for the one that the agent has selected. */
@@ -25,7 +22,10 @@ export type RunInNotebook = (request: {
   seconds: number;
   signal: AbortSignal;
   onProgress: (line: string) => void;
-}) => Promise<ToolResult>;
+}
+
+/** Runs code as a cell of a notebook, by its own tool and under its own rules, in the name of the caller. */
+export type RunInNotebook = (run: NotebookRun) => Promise<ToolResult>;
 
 export interface CodeExecutorOptions extends CodeRunnerOptions {
   createKernel: CreateCodeKernel;
@@ -75,25 +75,20 @@ export class CodeExecutor {
   }
 
   /** Resolves also with what failed, for the agent to read. Rejects with `cancelled`. */
-  async call(args: unknown, context: CallContext): Promise<ToolResult> {
-    try {
-      return await this.#call(args, context);
-    } catch (error) {
-      if (error instanceof BridgeError && readable.has(error.code)) return toFailedResult(error.code, error.message);
-      throw error;
-    }
+  call(args: unknown, context: CallContext): Promise<ToolResult> {
+    return withFailedResults(readable, () => this.#call(args, context));
   }
 
   /**
    * Runs the tests of a skill in a Python that nobody has used, with the rights of `principal`, in the course of a call of its code.
    * Rejects with `limit_reached`, `kernel_failed`.
    */
-  async runTest(code: string, { principal, count, parent, signal }: TestRun): Promise<RunOutcome> {
+  async runTest(code: string, { principal, count, parent, signal }: TestRun): Promise<ExecutionOutcome> {
     const kernel = await this.#take({ principal });
     try {
       const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
-      return await runExecution({ execution, kernel, code, seconds, isTest: true, count }, this.#options);
+      return await runExecution({ execution, kernel, code, seconds, testOf: count }, this.#options);
     } finally {
       await this.#pool.end(kernel);
     }
@@ -133,28 +128,24 @@ export class CodeExecutor {
   }
 
   #work(execution: CodeExecution, params: CodeParams, context: CallContext): Promise<ToolResult> {
-    if (params.notebook !== undefined) return this.#runInNotebook(execution, { ...params, notebook: params.notebook }, context);
+    const { code, notebook, timeoutSeconds: seconds } = params;
+    if (notebook !== undefined) return this.#runInNotebook(execution, { context, code, notebook, seconds });
     return params.isFresh ? this.#runFresh(execution, params, context) : this.#runInSession(execution, params, context);
   }
 
-  async #runInNotebook(
-    execution: CodeExecution,
-    params: CodeParams & { notebook: string | true },
-    context: CallContext,
-  ): Promise<ToolResult> {
+  async #runInNotebook(execution: CodeExecution, request: Omit<NotebookRun, 'signal' | 'onProgress'>): Promise<ToolResult> {
     const { runInNotebook } = this.#options;
     if (runInNotebook === undefined)
       throw new BridgeError(
         'invalid_arguments',
         'There is no notebook here. Leave "notebook" out: then the code runs in a Python of its own.',
       );
-    const { code, notebook, timeoutSeconds: seconds } = params;
-    const onProgress = (line: string): void => execution.progress(line);
     execution.mayHaveRun = true;
     try {
-      return await runInNotebook({ context, code, notebook, seconds, signal: execution.signal, onProgress });
+      return await runInNotebook({ ...request, signal: execution.signal, onProgress: (line) => execution.progress(line) });
     } catch (error) {
-      if (refusals.has(codeOf(error) ?? '')) execution.mayHaveRun = false;
+      const code = codeOf(error) ?? '';
+      if (code === 'invalid_arguments' || refusals.has(code)) execution.mayHaveRun = false;
       throw error;
     }
   }
@@ -163,7 +154,7 @@ export class CodeExecutor {
     const { code, timeoutSeconds: seconds } = params;
     const kernel = await this.#take(context.caller);
     try {
-      return await toCodeResult({ ...(await runExecution({ execution, kernel, code, seconds }, this.#options)), session: undefined });
+      return await toCodeResult(await runExecution({ execution, kernel, code, seconds }, this.#options));
     } finally {
       await this.#pool.end(kernel);
     }
@@ -178,44 +169,29 @@ export class CodeExecutor {
     return this.#sessions.run(session, async () => {
       const notes = handle !== undefined && isNew ? [`session: ${handle} (send it back as "session" to find the variables again)`] : [];
       const { code, timeoutSeconds: seconds } = params;
-      const kernel = await this.#kernelOf(session, { context, notes });
+      if (session.kernel?.isDead === true) await this.#sessions.drop(session);
+      session.kernel ??= await this.#take(context.caller, () => session.waiting === 0);
+      if (session.hasLost) notes.push('The variables of before are gone: this is a new Python.');
+      session.hasLost = false;
+      const { kernel } = session;
       const outcome = await runExecution({ execution, kernel, code, seconds }, this.#options);
       if (kernel.isDead) {
         await this.#sessions.drop(session);
         // The answer says so already, if it has failed.
         if (outcome.status !== 'ok') session.hasLost = false;
       }
-      return toCodeResult({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
+      return toCodeResult({ ...outcome, notes: [...notes, ...outcome.notes] }, handle);
     });
-  }
-
-  async #kernelOf(session: CodeSession, { context, notes }: { context: CallContext; notes: string[] }): Promise<CodeKernel> {
-    if (session.kernel?.isDead === true) await this.#sessions.drop(session);
-    session.kernel ??= await this.#take(context.caller, () => session.waiting === 0);
-    if (session.hasLost) notes.push('The variables of before are gone: this is a new Python.');
-    session.hasLost = false;
-    return session.kernel;
   }
 
   /** `isIdle`: see `Taking`. */
   async #take({ principal = owner }: { principal?: Principal | undefined }, isIdle?: Taking['isIdle']): Promise<CodeKernel> {
     const untilWithdrawn: Taking['untilWithdrawn'] = (end) => this.#options.whileLive(principal, end);
     const kernel = await this.#pool.take({ holder: principalKey(principal), isIdle, untilWithdrawn });
-    kernel.join(principal, this.#options.packagesOf(principal));
+    kernel.giveTo({ principal, packages: this.#options.packagesOf(principal) });
     return kernel;
   }
 }
-
-/** Of a notebook's own tool that was not called. */
-const refusals: ReadonlySet<string> = new Set([
-  'invalid_arguments',
-  'denied',
-  'bad_grant',
-  'budget_exhausted',
-  'limit_reached',
-  'not_approved',
-  'cluster_unavailable',
-]);
 
 /** What an agent reads in place of a result; everything else is an error of the protocol. */
 const readable: ReadonlySet<string> = new Set([
@@ -233,6 +209,6 @@ const readable: ReadonlySet<string> = new Set([
 
 function running({ runId, session, calls }: CodeExecution): ToolResult {
   const text = `It goes on (${calls()} tool calls so far). Call execute_code with {"run_id": "${runId}"} to wait on; do not run the code again.`;
-  const structuredContent: JsonObject = { status: 'running', run_id: runId, ...(session === undefined ? {} : { session }), calls: calls() };
-  return { content: [{ type: 'text', text }], structuredContent };
+  const structuredContent = { status: 'running', run_id: runId, ...(session === undefined ? {} : { session }), calls: calls() };
+  return { ...toTextResult(text), structuredContent };
 }

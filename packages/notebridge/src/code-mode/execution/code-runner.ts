@@ -2,20 +2,21 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { whenAborted } from '@notebridge/kit/when-aborted';
 import type { Layer } from '@notebridge/notebook/host';
+import type { Output } from '@notebridge/notebook/outputs';
 import type { CodeModeLimits } from '../../config/code-mode-limits.js';
 import type { ParentCall } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
+import { principalKey } from '../../core/principal.js';
 import type { DelegateRights } from '../../grants/delegations.js';
-import type { TypeChecker } from '../type-check/type-checker.js';
+import type { CodeFault } from '../type-check/sure-faults.js';
+import type { CheckResult, TypeChecker } from '../type-check/type-checker.js';
 import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
-import { checkCode } from './code-check.js';
 import { CodeClock } from './code-clock.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
 import { ExecutionOutputs } from './execution-outputs.js';
 import { mostFiles } from './file-blocks.js';
-import { type CallTool, NestedCalls } from './nested-calls.js';
-import type { CallCount, RunningCode } from './running-code.js';
+import { type CallCount, type CallTool, NestedCalls, type RunningCode } from './nested-calls.js';
 
 export interface CodeRunnerOptions {
   limits: CodeModeLimits;
@@ -33,33 +34,31 @@ export interface RunRequest {
   kernel: CodeKernel;
   code: string;
   seconds: number;
-  /** See `Running`. Default false. */
-  isTest?: boolean;
-  /** Of the execution in whose course it runs. Default: of its own. */
-  count?: CallCount;
+  /** It is the test of a skill: its calls are those of the execution that saves it. Left out: it is none. */
+  testOf?: CallCount;
 }
 
-export type RunOutcome = Omit<ExecutionOutcome, 'session'>;
-
 /** Runs the code of one execution in an interpreter, with rights of its own, within its bounds. Rejects with `kernel_failed` where none starts. */
-export async function runExecution(
-  { execution, kernel, code, seconds, isTest = false, count = { made: 0 } }: RunRequest,
-  options: CodeRunnerOptions,
-): Promise<RunOutcome> {
+export async function runExecution(request: RunRequest, options: CodeRunnerOptions): Promise<ExecutionOutcome> {
+  const { execution, kernel, code, seconds, testOf } = request;
+  const [isTest, count] = [testOf !== undefined, testOf ?? { made: 0 }];
   const { limits, delegate, callTool, running, typeChecker, logger } = options;
   const started = startKernel(kernel, execution);
-  const checked = typeChecker === undefined || isTest ? undefined : await checkCode({ execution, kernel, code, started }, typeChecker);
+  // It goes on during the check, and is looked at after it.
+  started.catch(() => {});
+  const { faults, note } = typeChecker === undefined || isTest ? unchecked : await checkCode(request, typeChecker);
   const layers = await started;
   if (execution.signal.aborted) return neverRan;
-  if (checked?.refusal !== undefined) return checked.refusal;
+  if (faults.length > 0) return toRefusal(faults);
+  const { principal } = kernel.user;
   const label = `execute_code ${execution.callId}`;
-  const rights = delegate(kernel.principals, { label, calls: limits.calls });
-  const endRunning = running.add(rights.principal, { callers: kernel.principals, isTest, count });
+  const rights = delegate([principal], { label, calls: limits.calls });
+  running.set(principalKey(rights.principal), { caller: principal, isTest, count });
   const late = new AbortController();
   const clock = new CodeClock({ ms: seconds * 1000, askedMs: limits.askedSeconds * 1000, onLate: () => late.abort() });
   const calls = new NestedCalls({
     ...{ limits, rights, callTool, count },
-    noRights: () => delegate(kernel.principals, { label, calls: 0 }),
+    noRights: () => delegate([principal], { label, calls: 0 }),
     parent: withClock(execution.parent, clock),
     onProgress: (line) => execution.progress(line),
   });
@@ -68,9 +67,9 @@ export async function runExecution(
   const signal = AbortSignal.any([execution.signal, late.signal]);
   // Before the code notices it: what it would call next is not called any more.
   signal.addEventListener('abort', () => calls.end(), { once: true });
-  const notes = [...(checked?.notes ?? []), ...(kernel.hasToldLayers ? [] : describeMissing(layers))];
+  const notes = [...(note === undefined ? [] : [note]), ...(kernel.hasToldLayers ? [] : describeMissing(layers))];
   kernel.hasToldLayers = true;
-  const end = (status: ExecutionStatus, more: Partial<ExecutionOutcome> = {}): RunOutcome => ({
+  const end = (status: ExecutionStatus, more: Partial<ExecutionOutcome> = {}): ExecutionOutcome => ({
     ...{ status, outputs: log.outputs, calls: calls.made, records: calls.records },
     ...more,
     notes: [...notes, ...(more.notes ?? [])],
@@ -99,11 +98,39 @@ export async function runExecution(
   } finally {
     clock.end();
     calls.end();
-    endRunning();
+    running.delete(principalKey(rights.principal));
   }
 }
 
-const neverRan: RunOutcome = { status: 'interrupted', outputs: [], calls: 0, records: [], notes: ['It was cancelled before it began.'] };
+const neverRan: ExecutionOutcome = {
+  status: 'interrupted',
+  outputs: [],
+  calls: 0,
+  records: [],
+  notes: ['It was cancelled before it began.'],
+};
+
+const unchecked: Pick<CheckResult, 'faults' | 'note'> = { faults: [] };
+
+/** Checks code against the tools that whose Python it is may call. Never rejects. */
+async function checkCode({ execution, kernel, code }: RunRequest, typeChecker: TypeChecker): Promise<typeof unchecked> {
+  if (kernel.mayBePatched) return unchecked;
+  const { packages, principal } = kernel.user;
+  const checked = await typeChecker.check({ code, packages, principalKey: principalKey(principal), signal: execution.signal });
+  if (checked.faults.length === 0) kernel.mayBePatched = checked.mayPatch;
+  return checked;
+}
+
+function toRefusal(faults: readonly CodeFault[]): ExecutionOutcome {
+  const lines = faults.flatMap(({ line, text, source, signature }) => [
+    `line ${line}: ${text}`,
+    `    ${source}`,
+    ...(signature === undefined ? [] : [`    the tool: ${signature}`]),
+  ]);
+  const evalue = 'Nothing was run: a type check found errors in the code before it began.';
+  const output = { output_type: 'error', ename: 'TypeCheckError', evalue, traceback: [`TypeCheckError: ${evalue}`, ...lines] };
+  return { status: 'error', outputs: [output as Output], calls: 0, records: [], notes: [] };
+}
 
 /** Its clock stands while a person is asked: about a call that has to be approved, and by a server in the middle of one. */
 function withClock({ callId, caller, asker, pauseClock: pauseOuter }: ParentCall, clock: CodeClock): ParentCall {
@@ -135,7 +162,7 @@ function describeTimeout({ seconds, clock }: { seconds: number; clock: CodeClock
 }
 
 /** Files that the code has written. */
-async function takeWritten(kernel: CodeKernel, maxBytes: number): Promise<Pick<RunOutcome, 'written' | 'notes'>> {
+async function takeWritten(kernel: CodeKernel, maxBytes: number): Promise<Pick<ExecutionOutcome, 'written' | 'notes'>> {
   try {
     return { written: await kernel.takeWritten({ maxFiles: mostFiles, maxBytes }), notes: [] };
   } catch (error) {
@@ -146,7 +173,7 @@ async function takeWritten(kernel: CodeKernel, maxBytes: number): Promise<Pick<R
 /** Who cancels meanwhile does not wait for it. */
 async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, 'signal'>): Promise<readonly Layer[]> {
   try {
-    const started = kernel.start();
+    const started = kernel.open();
     await Promise.race([started, whenAborted(signal)]);
     if (signal.aborted) {
       started.catch(() => {});

@@ -14,6 +14,8 @@ export interface CodeSession {
   readonly principal: Principal;
   /** The agent's own session, which this one belongs to and ends with. */
   readonly agentSession: string | undefined;
+  /** It is the one that calls of that session mean which name none. */
+  readonly isOwn: boolean;
   /** What holds the variables. Undefined: there are none. */
   kernel: CodeKernel | undefined;
   /** What runs and waits, one after the other. */
@@ -24,11 +26,6 @@ export interface CodeSession {
   hasLost: boolean;
 }
 
-export interface CodeSessionsOptions {
-  pool: KernelPool;
-  idleMs: number;
-}
-
 /** Handles that nobody comes back for must not fill the memory. */
 const mostWithoutKernel = 1000;
 /** Executions of one session that wait. */
@@ -36,14 +33,15 @@ const mostWaiting = 16;
 
 /** The sessions of all agents: found by their handle, or by the agent's own session; ended when idle. */
 export class CodeSessions {
-  readonly #options: CodeSessionsOptions;
+  readonly #pool: KernelPool;
+  readonly #idleMs: number;
   readonly #byHandle = new Map<string, CodeSession>();
-  readonly #byAgent = new Map<string, CodeSession>();
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(options: CodeSessionsOptions) {
-    this.#options = options;
-    this.#sweep = setInterval(() => void this.#endIdle(), Math.max(1000, Math.min(60_000, options.idleMs / 4))).unref();
+  constructor({ pool, idleMs }: { pool: KernelPool; idleMs: number }) {
+    this.#pool = pool;
+    this.#idleMs = idleMs;
+    this.#sweep = setInterval(() => void this.#endIdle(), Math.max(1000, Math.min(60_000, idleMs / 4))).unref();
   }
 
   /**
@@ -56,9 +54,10 @@ export class CodeSessions {
     const { sessionId, door, era, principal = owner } = caller;
     if (handle !== undefined && handle !== 'new') return this.#named(handle, principal);
     const agentSession = door === 'http' && era === 'modern' ? undefined : sessionId;
-    if (handle === 'new' || agentSession === undefined) return this.#add(principal, { agentSession });
-    const key = `${sessionId}\n${principalKey(principal)}`;
-    return this.#byAgent.get(key) ?? this.#add(principal, { agentSession, key });
+    if (handle === 'new' || agentSession === undefined) return this.#add({ principal, agentSession, isOwn: false });
+    const key = principalKey(principal);
+    const isMeant = (one: CodeSession): boolean => one.isOwn && one.agentSession === agentSession && principalKey(one.principal) === key;
+    return [...this.#byHandle.values()].find(isMeant) ?? this.#add({ principal, agentSession, isOwn: true });
   }
 
   /** Runs a work when those before it have ended. Rejects with `limit_reached` where too many wait. */
@@ -84,13 +83,11 @@ export class CodeSessions {
    * False if none is idle.
    */
   async endIdlest(holder?: string): Promise<boolean> {
-    const { pool } = this.#options;
-    const idle = [...this.#byHandle.values()]
+    const [first] = [...this.#byHandle.values()]
       .filter(({ kernel, waiting }) => kernel !== undefined && waiting === 0)
       .map((session) => ({ session, of: principalKey(session.principal) }))
-      .filter(({ of }) => holder === undefined || of === holder);
-    const [first] = idle
-      .map(({ session, of }) => ({ session, count: pool.countOf(of) }))
+      .filter(({ of }) => holder === undefined || of === holder)
+      .map(({ session, of }) => ({ session, count: this.#pool.countOf(of) }))
       .sort((one, other) => other.count - one.count || one.session.lastUsed - other.session.lastUsed);
     if (first === undefined) return false;
     await this.drop(first.session);
@@ -103,7 +100,7 @@ export class CodeSessions {
     if (kernel === undefined) return;
     session.kernel = undefined;
     session.hasLost = true;
-    await this.#options.pool.end(kernel);
+    await this.#pool.end(kernel);
   }
 
   /** An agent's own session has ended. What still runs there was answered with a run_id: it ends by itself. */
@@ -116,7 +113,6 @@ export class CodeSessions {
   close(): void {
     clearInterval(this.#sweep);
     this.#byHandle.clear();
-    this.#byAgent.clear();
   }
 
   #named(handle: string, principal: Principal): CodeSession {
@@ -129,11 +125,10 @@ export class CodeSessions {
     );
   }
 
-  #add(principal: Principal, { agentSession, key }: { agentSession: string | undefined; key?: string }): CodeSession {
+  #add(about: Pick<CodeSession, 'principal' | 'agentSession' | 'isOwn'>): CodeSession {
     const session: CodeSession = {
+      ...about,
       handle: randomBytes(16).toString('base64url'),
-      principal,
-      agentSession,
       kernel: undefined,
       queue: Promise.resolve(),
       waiting: 0,
@@ -141,7 +136,6 @@ export class CodeSessions {
       hasLost: false,
     };
     this.#byHandle.set(session.handle, session);
-    if (key !== undefined) this.#byAgent.set(key, session);
     this.#forgetOldest();
     return session;
   }
@@ -154,14 +148,13 @@ export class CodeSessions {
   }
 
   async #endIdle(): Promise<void> {
-    const before = Date.now() - this.#options.idleMs;
+    const before = Date.now() - this.#idleMs;
     const idle = [...this.#byHandle.values()].filter(({ waiting, lastUsed }) => waiting === 0 && lastUsed < before);
     await Promise.all(idle.map((session) => (session.agentSession === undefined ? this.#end(session) : this.drop(session))));
   }
 
   async #end(session: CodeSession): Promise<void> {
     this.#byHandle.delete(session.handle);
-    for (const [key, one] of this.#byAgent) if (one === session) this.#byAgent.delete(key);
     await session.queue;
     await this.drop(session);
   }

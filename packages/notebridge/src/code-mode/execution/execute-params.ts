@@ -29,28 +29,13 @@ export function executeCodeTool({ seconds }: Pick<CodeModeLimits, 'seconds'>): T
   };
 }
 
-/** To wait on for the answer of what runs already. */
-export interface WaitParams {
-  runId: string;
-  waitSeconds: number;
-}
-
-export interface CodeParams {
-  runId: undefined;
-  code: string;
-  session: string | undefined;
-  isFresh: boolean;
-  /** An id, or true for the selected one. */
-  notebook: string | true | undefined;
-  waitSeconds: number;
-  timeoutSeconds: number;
-  executionId: string | undefined;
-}
+/** Code to run; the other form of the arguments, with `runId`, waits on for the answer of what runs already. */
+export type CodeParams = Extract<ReturnType<typeof parseExecute>, { runId: undefined }>;
 
 const maxIdLength = 200;
 
 /** Throws `invalid_arguments` that names the argument. */
-export function parseExecute(params: unknown, limits: Pick<CodeModeLimits, 'seconds' | 'codeCharacters'>): WaitParams | CodeParams {
+export function parseExecute(params: unknown, limits: Pick<CodeModeLimits, 'seconds' | 'codeCharacters'>) {
   const given = readArguments(params, executeCodeTool(limits).inputSchema);
   const waitSeconds = numberOf(given, 'wait_seconds', { least: 0, most: maxWaitSeconds }) ?? defaultWaitSeconds;
   const [code, runId] = [textOf(given, 'code'), textOf(given, 'run_id')];
@@ -65,7 +50,8 @@ export function parseExecute(params: unknown, limits: Pick<CodeModeLimits, 'seco
     );
   const session = textOf(given, 'session');
   const isFresh = choiceOf(given, 'kernel', ['pyodide', 'fresh']) === 'fresh';
-  const notebook =
+  /** An id, or true for the selected one. */
+  const notebook: string | true | undefined =
     given.notebook === true || given.notebook === 'selected' ? true : textOf({ notebook: given.notebook || undefined }, 'notebook');
   if (session !== undefined && isFresh) throw wrongArgument('"session" has variables, and a "fresh" kernel has none: give one of the two.');
   if (notebook !== undefined && (session !== undefined || isFresh))

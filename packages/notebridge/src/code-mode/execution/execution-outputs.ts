@@ -1,13 +1,8 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { Output } from '@notebridge/notebook/outputs';
 
-interface Part {
-  /** Printed text in a row is one part. */
-  text: { name: string; value: string } | undefined;
-  output: Output | undefined;
-  displayId: string | undefined;
-  size: number;
-}
+/** An output, or what was printed in a row; `size` in characters of it. */
+type Part = { size: number } & ({ name: string; text: string } | { output: Output; displayId: string | undefined });
 
 /** More parts than these take more memory than what they hold. */
 const mostParts = 2000;
@@ -36,18 +31,17 @@ export class ExecutionOutputs {
     if (this.#clearsNext) this.clear(false);
     if (output.output_type === 'stream')
       return this.#print(output.name, typeof output.text === 'string' ? output.text : output.text.join(''));
-    const part = { text: undefined, output, displayId, size: JSON.stringify(output).length };
+    const part = { output, displayId, size: JSON.stringify(output).length };
     if (!this.#isHeadFull && part.size <= this.#headLeft && this.#head.length < mostParts / 2) this.#addToHead(part);
     else this.#addToTail(part);
   }
 
   /** A display shown anew takes the place of what it was. */
   update(displayId: string, output: Output): void {
-    const part = [...this.#head, ...this.#tail].find((shown) => shown.displayId === displayId);
-    const size = JSON.stringify(output).length;
+    const part = [...this.#head, ...this.#tail].find((shown) => 'output' in shown && shown.displayId === displayId);
     // In the place of a smaller one it could take more than there is.
-    if (part === undefined || size > part.size + 1024) return this.put(output, displayId);
-    part.output = output;
+    if (part === undefined || JSON.stringify(output).length > part.size + 1024) return this.put(output, displayId);
+    Object.assign(part, { output });
   }
 
   clear(wait: boolean): void {
@@ -73,9 +67,9 @@ export class ExecutionOutputs {
 
   #print(name: string, printed: string): void {
     const forHead = this.#isHeadFull ? '' : printed.slice(0, this.#headLeft);
-    if (forHead !== '') this.#addToHead(textPart(name, forHead));
+    if (forHead !== '') this.#addToHead({ name, text: forHead, size: forHead.length });
     const rest = printed.slice(forHead.length);
-    if (rest !== '') this.#addToTail(textPart(name, rest));
+    if (rest !== '') this.#addToTail({ name, text: rest, size: rest.length });
   }
 
   #addToHead(part: Part): void {
@@ -96,8 +90,8 @@ export class ExecutionOutputs {
     const [first] = this.#tail;
     if (first === undefined) return;
     const excess = this.#tailSize - this.#half;
-    if (first.text !== undefined && first.size > excess && excess > 0) {
-      first.text.value = first.text.value.slice(excess);
+    if ('text' in first && first.size > excess && excess > 0) {
+      first.text = first.text.slice(excess);
       first.size -= excess;
       this.#tailSize -= excess;
       this.#droppedCharacters += excess;
@@ -105,24 +99,20 @@ export class ExecutionOutputs {
     }
     this.#tail.shift();
     this.#tailSize -= first.size;
-    if (first.text === undefined) this.#droppedOutputs++;
-    else this.#droppedCharacters += first.size;
+    if ('text' in first) this.#droppedCharacters += first.size;
+    else this.#droppedOutputs++;
   }
-}
-
-function textPart(name: string, value: string): Part {
-  return { text: { name, value }, output: undefined, displayId: undefined, size: value.length };
 }
 
 function append(parts: Part[], part: Part): void {
   const last = parts.at(-1);
-  if (part.text === undefined || last?.text?.name !== part.text.name) return void parts.push(part);
-  last.text.value += part.text.value;
+  if (last === undefined || !('text' in part && 'text' in last && last.name === part.name)) return void parts.push(part);
+  last.text += part.text;
   last.size += part.size;
 }
 
-function toOutput({ text, output }: Part): Output {
-  return output ?? { output_type: 'stream', name: text?.name ?? 'stdout', text: text?.value ?? '' };
+function toOutput(part: Part): Output {
+  return 'output' in part ? part.output : { output_type: 'stream', name: part.name, text: part.text };
 }
 
 /** The value of the last expression as it is shown; undefined where there is none, or it is longer. */

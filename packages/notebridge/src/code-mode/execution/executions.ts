@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { BridgeError } from '../../core/errors.js';
 import { firstOfGreediest } from '../../util/first-of-greediest.js';
 import { quote } from '../../util/quote.js';
 import { CodeExecution, type ExecutionOptions } from './code-execution.js';
-import { hashOf, type UsedId, UsedIds } from './used-ids.js';
 
 /** How long, and how many, answers are kept for an agent that comes back. Beyond that the oldest of who has most goes first. */
 const keptMs = 10 * 60_000;
@@ -12,6 +13,10 @@ const mostKeptBytes = 64 * 1024 * 1024;
 const mostUnderWay = 256;
 /** And of one: the others get in, whatever it does. */
 const mostOfOne = 192;
+/** Ids that are remembered of one principal: what another one does pushes none of them out. */
+const mostIds = 5000;
+/** Those that have not come for longest are forgotten. */
+const mostPrincipals = 1000;
 
 export interface NewExecution extends ExecutionOptions {
   /** The agent's own name for it: sent again it means the same execution. */
@@ -20,13 +25,19 @@ export interface NewExecution extends ExecutionOptions {
   what: string;
 }
 
+/** What an agent's own name for an execution stands for. */
+interface UsedId {
+  /** A hash of all that the execution depends on. */
+  what: string;
+  runId: string;
+}
+
 /** What runs and what has run, for those who come back for the answer. */
 export class Executions {
+  /** Under way, or with an answer that is kept; these in the order of their ends. */
   readonly #byRunId = new Map<string, CodeExecution>();
-  readonly #sizes = new Map<CodeExecution, number>();
-  readonly #ids = new UsedIds();
-  #keptBytes = 0;
-  readonly #underWay = new Map<string, number>();
+  /** By principal, then by a hash of the id. They outlive the answers, so that nothing runs twice. */
+  readonly #ids = new Map<string, Map<string, UsedId>>();
 
   /**
    * Begins one, unless one of that id has begun before: then it is that one.
@@ -35,15 +46,21 @@ export class Executions {
    */
   begin({ executionId, what, ...options }: NewExecution): { execution: CodeExecution; isFirst: boolean } {
     const { principalKey } = options;
-    const known = executionId === undefined ? undefined : this.#ids.get(principalKey, executionId);
-    if (known !== undefined)
-      return { execution: known.what === hashOf(what) ? stillKept(known, executionId) : conflict(executionId), isFirst: false };
+    const id = executionId === undefined ? undefined : hashOf(executionId);
+    const known = id === undefined ? undefined : this.#ids.get(principalKey)?.get(id);
+    if (known !== undefined) return { execution: this.#executionOf(known, hashOf(what), executionId), isFirst: false };
     this.#assertRoom(principalKey);
-    this.#count(principalKey, 1);
     const execution = new CodeExecution(options);
-    this.#byRunId.set(execution.runId, execution);
-    if (executionId !== undefined) this.#ids.add(principalKey, executionId, { what: hashOf(what), execution });
-    void execution.ended.then(() => this.#keep(execution, executionId));
+    const { runId } = execution;
+    this.#byRunId.set(runId, execution);
+    if (id !== undefined) this.#remember(principalKey, id, { what: hashOf(what), runId });
+    void execution.ended.then(() => {
+      // Its code never ran: it may be asked for again.
+      if (!execution.mayHaveRun && id !== undefined) this.#ids.get(principalKey)?.delete(id);
+      this.#byRunId.delete(runId);
+      this.#byRunId.set(runId, execution);
+      this.#forget();
+    });
     return { execution, isFirst: true };
   }
 
@@ -65,61 +82,60 @@ export class Executions {
     await Promise.all(all.map(({ ended }) => ended));
   }
 
-  #keep(execution: CodeExecution, executionId: string | undefined): void {
-    this.#count(execution.principalKey, -1);
-    if (!execution.mayHaveRun && executionId !== undefined) this.#ids.delete(execution.principalKey, executionId);
-    const size = JSON.stringify(execution.result ?? null).length;
-    this.#sizes.set(execution, size);
-    this.#keptBytes += size;
-    this.#forget();
+  #executionOf(used: UsedId, what: string, executionId: string | undefined): CodeExecution {
+    if (used.what !== what)
+      throw new BridgeError(
+        'execution_conflict',
+        `The execution_id ${quote(executionId)} stands for other code, or for the same code elsewhere. Nothing was run: give each execution an id of its own.`,
+      );
+    const execution = this.#byRunId.get(used.runId);
+    if (execution !== undefined) return execution;
+    throw new BridgeError(
+      'answer_gone',
+      `The execution ${quote(executionId)} has run, and its answer is not kept any more. It was not run again: look at what it was to do, and give other code another execution_id.`,
+    );
+  }
+
+  #remember(principalKey: string, id: string, used: UsedId): void {
+    const own = this.#ids.get(principalKey) ?? new Map<string, UsedId>();
+    keepLatest(this.#ids, [principalKey, own], mostPrincipals);
+    if (own.size >= mostIds) forgetFirst(own, ({ runId }) => this.#byRunId.get(runId)?.hasEnded !== false);
+    own.set(id, used);
   }
 
   #forget(): void {
-    const before = Date.now() - keptMs;
-    for (const execution of [...this.#sizes.keys()]) if ((execution.endedAt ?? 0) < before) this.#drop(execution);
+    const kept = new Set([...this.#byRunId.values()].filter(({ hasEnded }) => hasEnded));
+    let bytes = 0;
+    for (const { size } of kept) bytes += size;
+    const drop = (execution: CodeExecution): void => {
+      kept.delete(execution);
+      this.#byRunId.delete(execution.runId);
+      bytes -= execution.size;
+    };
+    for (const execution of kept) if ((execution.endedAt ?? 0) < Date.now() - keptMs) drop(execution);
     const of = ({ principalKey }: CodeExecution): string => principalKey;
-    const weight = (execution: CodeExecution): number => this.#sizes.get(execution) ?? 0;
-    while (this.#sizes.size > mostKept || this.#keptBytes > mostKeptBytes) {
-      const isTooMany = this.#sizes.size > mostKept;
-      const oldest = firstOfGreediest(this.#sizes.keys(), isTooMany ? { of } : { of, weight });
+    const weight = ({ size }: CodeExecution): number => size;
+    while (kept.size > mostKept || bytes > mostKeptBytes) {
+      const oldest = firstOfGreediest(kept, kept.size > mostKept ? { of } : { of, weight });
       if (oldest === undefined) return;
-      this.#drop(oldest);
+      drop(oldest);
     }
   }
 
-  #drop(execution: CodeExecution): void {
-    this.#keptBytes -= this.#sizes.get(execution) ?? 0;
-    this.#sizes.delete(execution);
-    this.#byRunId.delete(execution.runId);
-    this.#ids.forgetAnswer(execution);
-  }
-
   #assertRoom(principalKey: string): void {
-    const ofOne = this.#underWay.get(principalKey) ?? 0;
-    const ofAll = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
-    if (ofOne < mostOfOne && ofAll < mostUnderWay) return;
+    const underWay = [...this.#byRunId.values()].filter(({ hasEnded }) => !hasEnded);
+    const ofOne = underWay.filter((execution) => execution.principalKey === principalKey).length;
+    if (ofOne < mostOfOne && underWay.length < mostUnderWay) return;
     const many = ofOne >= mostOfOne ? `${mostOfOne} executions of yours` : `${mostUnderWay} executions`;
     throw new BridgeError('limit_reached', `${many} are under way already. Wait until one has ended.`);
   }
-
-  #count(principalKey: string, change: 1 | -1): void {
-    const count = (this.#underWay.get(principalKey) ?? 0) + change;
-    if (count === 0) this.#underWay.delete(principalKey);
-    else this.#underWay.set(principalKey, count);
-  }
 }
 
-function stillKept({ execution }: UsedId, executionId: string | undefined): CodeExecution {
-  if (execution !== undefined) return execution;
-  throw new BridgeError(
-    'answer_gone',
-    `The execution ${quote(executionId)} has run, and its answer is not kept any more. It was not run again: look at what it was to do, and give other code another execution_id.`,
-  );
+/** What still runs keeps its id. */
+function forgetFirst(ids: Map<string, UsedId>, hasEnded: (used: UsedId) => boolean): void {
+  for (const [id, used] of ids) if (hasEnded(used)) return void ids.delete(id);
 }
 
-function conflict(executionId: string | undefined): never {
-  throw new BridgeError(
-    'execution_conflict',
-    `The execution_id ${quote(executionId)} stands for other code, or for the same code elsewhere. Nothing was run: give each execution an id of its own.`,
-  );
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }

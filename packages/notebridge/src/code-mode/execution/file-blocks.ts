@@ -2,6 +2,7 @@ import type { WhyLeftOut, Written, WrittenFile } from '@notebridge/notebook/host
 import { imageTypeOf } from '@notebridge/notebook/outputs';
 import type { ContentBlock } from '../../core/mcp.js';
 import { mimeTypeOf, textTypeOf } from '../../util/mime-types.js';
+import { textOfBytes } from '../../util/text-of-bytes.js';
 import { shownName } from '../search/one-line.js';
 
 /** Of one answer. */
@@ -12,20 +13,20 @@ export interface SortedFiles {
   /** As base64. */
   pictures: { path: string; mimeType: string; data: string }[];
   texts: { path: string; mimeType: string; text: string }[];
-  others: WrittenFile[];
+  others: { path: string; data: Buffer }[];
 }
 
 /** What a file is, its bytes say, and of a text its name. */
 export function sortFiles(files: readonly WrittenFile[]): SortedFiles {
   const sorted: SortedFiles = { pictures: [], texts: [], others: [] };
   for (const { path, data } of files) {
-    const bytes = toBuffer(data);
+    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     const pictureType = pictureTypeOf(bytes);
     const textType = textTypeOf(path);
-    const text = textType === undefined ? undefined : toText(bytes);
+    const text = textType === undefined ? undefined : textOfBytes(bytes, { keepsMark: true });
     if (pictureType !== undefined) sorted.pictures.push({ path, mimeType: pictureType, data: bytes.toString('base64') });
     else if (textType !== undefined && text !== undefined) sorted.texts.push({ path, mimeType: textType, text });
-    else sorted.others.push({ path, data });
+    else sorted.others.push({ path, data: bytes });
   }
   return sorted;
 }
@@ -47,7 +48,7 @@ export function toFileBlocks(
     }
   }
   for (const { path, data } of others)
-    blocks.push({ type: 'resource', resource: { uri: toUri(path), mimeType: mimeTypeOf(path), blob: toBuffer(data).toString('base64') } });
+    blocks.push({ type: 'resource', resource: { uri: toUri(path), mimeType: mimeTypeOf(path), blob: data.toString('base64') } });
   const lines = (Object.keys(because) as WhyLeftOut[]).flatMap((why) => {
     const named = leftOut.filter((one) => one.why === why).map(({ path, bytes }) => `${shownPath(path)} (${bytes} bytes)`);
     return named.length === 0 ? [] : [`- ${named.join(', ')}: ${because[why]}`];
@@ -82,18 +83,4 @@ function toUri(path: string): string {
 function pictureTypeOf(bytes: Buffer): string | undefined {
   const type = imageTypeOf(bytes);
   return type === 'image/svg+xml' || type === 'image/avif' ? undefined : type;
-}
-
-/** Undefined for bytes that are no text. */
-function toText(bytes: Buffer): string | undefined {
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }

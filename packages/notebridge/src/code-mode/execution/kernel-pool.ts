@@ -56,7 +56,7 @@ export class KernelPool {
   /** Starts the first one in advance: later ones are prepared as they are needed. Resolves when it has started, or failed. */
   async prepareFirst(): Promise<void> {
     if (this.#taken === 0) this.#prepare();
-    await this.#spare?.start().catch(() => {});
+    await this.#spare?.open().catch(() => {});
   }
 
   /** How many this holder has, those that are idle included. */
@@ -103,7 +103,7 @@ export class KernelPool {
     if (this.#isClosed || this.#spare !== undefined || this.#all.size >= this.#options.most) return;
     this.#spare = this.#add();
     // Whoever takes it learns why it does not start.
-    this.#spare.start().catch(() => {});
+    this.#spare.open().catch(() => {});
   }
 
   #add(): CodeKernel {

@@ -7,7 +7,23 @@ import type { DelegatedRights } from '../../grants/delegations.js';
 import { Slots } from '../../util/slots.js';
 import { tryJson } from '../../util/try-json.js';
 import { shownName, toPlainLine } from '../search/one-line.js';
-import type { CallCount } from './running-code.js';
+
+/** The tool calls of one execution, with those of the tests that it has had run. */
+export interface CallCount {
+  made: number;
+}
+
+/** Code that runs just now. */
+export interface Running {
+  /** On whose behalf. */
+  caller: Principal;
+  /** It is the test of a skill that is being saved. */
+  isTest: boolean;
+  count: CallCount;
+}
+
+/** All code that runs just now, by the `principalKey` of what its calls are made as. */
+export type RunningCode = Map<string, Running>;
 
 /** Calls a tool for code, through the hub's chain. Resolves to the answer as the bindings read it, failures included. */
 export type CallTool = (call: ToolCall, options: CallToolOptions) => Promise<string>;
@@ -46,24 +62,15 @@ export class NestedCalls {
   readonly #options: NestedCallsOptions;
   readonly #slots: Slots;
   readonly #ending = new AbortController();
-  readonly #first: CallRecord[] = [];
-  readonly #last: CallRecord[] = [];
+  /** The first and the last of the calls, in the order in which they were made. */
+  readonly records: CallRecord[] = [];
   readonly #recordedRefusals = new Set<string>();
-  #made = 0;
+  /** Calls that were made, those that were refused here left out. */
+  made = 0;
 
   constructor(options: NestedCallsOptions) {
     this.#options = options;
     this.#slots = new Slots(options.limits.parallelCalls);
-  }
-
-  /** Calls that were made, those that were refused here left out. */
-  get made(): number {
-    return this.#made;
-  }
-
-  /** The first and the last of them, in the order in which they were made. */
-  get records(): readonly CallRecord[] {
-    return [...this.#first, ...this.#last];
   }
 
   async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
@@ -74,9 +81,9 @@ export class NestedCalls {
     }
     if (count.made >= limits.calls) {
       await this.#recordRefusal('limit', call, this.#options.noRights);
-      return refusal('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
+      return refusedAnswer('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
     }
-    this.#made++;
+    this.made++;
     count.made++;
     const record = this.#record(`${shownName(call.server)}.${shownName(call.tool)}`);
     const either = AbortSignal.any([signal, this.#ending.signal]);
@@ -89,7 +96,7 @@ export class NestedCalls {
       return callTool(call, { principal: rights.principal, parent, signal: either, onEvent: hear });
     });
     record.outcome = either.aborted ? 'cancelled; whether it had an effect is unknown' : outcomeOf(answer);
-    this.#options.onProgress(`${this.#made} tool calls; ${record.tool}: ${record.outcome}`);
+    this.#options.onProgress(`${this.made} tool calls; ${record.tool}: ${record.outcome}`);
     return answer;
   }
 
@@ -104,25 +111,18 @@ export class NestedCalls {
     if (this.#recordedRefusals.has(kind)) return;
     this.#recordedRefusals.add(kind);
     const { callTool, parent } = this.#options;
+    const { callId, caller } = parent;
     const rights = rightsOf();
     // Nobody is asked about it.
-    const { callId, caller } = parent;
-    await callTool(call, {
-      principal: rights.principal,
-      parent: { callId, caller },
-      signal: new AbortController().signal,
-      onEvent: undefined,
-    });
+    const about = { principal: rights.principal, parent: { callId, caller }, signal: new AbortController().signal };
+    await callTool(call, { ...about, onEvent: undefined });
     rights.end();
   }
 
   #record(tool: string): CallRecord {
     const record = { tool: tool.slice(0, 120), outcome: 'under way' };
-    if (this.#first.length < keptRecords / 2) this.#first.push(record);
-    else {
-      this.#last.push(record);
-      if (this.#last.length > keptRecords / 2) this.#last.shift();
-    }
+    this.records.push(record);
+    if (this.records.length > keptRecords) this.records.splice(keptRecords / 2, 1);
     return record;
   }
 
@@ -135,16 +135,17 @@ export class NestedCalls {
   }
 }
 
-/** The answer to a call that was not made. */
-function refusal(code: string, error: string): string {
+/** The answer to a call that was not made, as code reads it. */
+export function refusedAnswer(code: string, error: string): string {
   return JSON.stringify({ success: false, result: null, error, is_error: false, error_code: code });
 }
 
 export function endedAnswer(): string {
-  return refusal('denied', 'The execution that this code belongs to has ended, and its right to call tools with it.');
+  return refusedAnswer('denied', 'The execution that this code belongs to has ended, and its right to call tools with it.');
 }
 
-const refusals: ReadonlySet<string> = new Set([
+/** Codes of a call that has reached no tool. */
+export const refusals: ReadonlySet<string> = new Set([
   'not_approved',
   'denied',
   'bad_grant',

@@ -22,3 +22,8 @@ export function shownName(name: string): string {
   if (/^[\p{L}\p{N}_.\-/:@]{1,120}$/u.test(name)) return name;
   return writeOutHidden(quote(name));
 }
+
+/** A name without what separates its words, so that all spellings of it are one. */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}

@@ -1,15 +1,21 @@
+import type { ToolStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
+import type { ToolAddress } from '../../core/tool-address.js';
 import { quote } from '../../util/quote.js';
+import { TimeSlices } from '../../util/time-slices.js';
+import type { SeenServer } from './known-tools.js';
 import { shownName } from './one-line.js';
-import type { SearchParams } from './parse-params.js';
-import type { Entry, FoundEntry } from './searched-tools.js';
-import type { SeenServer } from './seen-server.js';
-import { isReadOnly, lineOf, lineOfServer, recordOf } from './show-tools.js';
+import type { SearchParams } from './search-params.js';
+import { type FoundEntry, isReadOnly, lineOf, lineOfServer, recordOf } from './show-tools.js';
+import type { ResolveName } from './spellings.js';
 import type { ToolView } from './tool-view.js';
-import { writeStubs } from './write-stubs.js';
 
+/** Characters of all stubs of one answer, and of one of them. */
+const maxText = 40_000;
+const maxStub = 16_000;
 const howToRun =
   'Skills: from generated.skills import load_skill, run_skill; await load_skill(name) says what arguments it has, (await run_skill(name, kwargs={…}))["result"] runs it.';
 
@@ -22,7 +28,7 @@ export async function answerOfSearch(view: ToolView, params: SearchParams, found
 /** The tools of one server. */
 export async function answerOfList(view: ToolView, { name, tools }: SeenServer, params: SearchParams): Promise<ToolResult> {
   const wanted = params.readOnly ? tools.filter(isReadOnly) : tools;
-  const entries = wanted.map((tool): { entry: Entry } => ({ entry: { kind: 'tool', server: name, tool } }));
+  const entries = wanted.map((tool): FoundEntry => ({ entry: { kind: 'tool', server: name, tool } }));
   if (entries.length > 0) return show(view, params, entries);
   const text =
     params.readOnly && tools.length > 0 ? `None of its ${tools.length} tools is marked read-only.` : 'It has no tools that you may call.';
@@ -39,25 +45,36 @@ export function answerOfServers(view: ToolView, { offset, limit }: SearchParams)
   return { ...toTextResult(text), structuredContent: { servers, total: view.servers.length } };
 }
 
-async function show(view: ToolView, params: SearchParams, all: readonly { entry: Entry; score?: number }[]): Promise<ToolResult> {
-  const { offset, limit, detail } = params;
-  const shown = all.slice(offset, offset + limit);
-  const { lines, notes } = await linesOf(view, shown, detail);
-  const structured = { results: shown.map(recordOf), total: all.length };
-  const hasSkill = shown.some(({ entry }) => entry.kind === 'skill');
-  return withNotes([...lines, ...notes, ...(hasSkill ? [howToRun] : []), ...pageNote(all.length, params)], structured, view);
+/** The functions of tools, in whatever spelling their names are. Throws `unknown_tool` if none means a tool. */
+export async function answerOfDescribe(view: ToolView, names: readonly string[], resolveName: ResolveName): Promise<ToolResult> {
+  const spellings = await view.spellings();
+  const turns = new TimeSlices();
+  const found = new Map<string, ToolAddress>();
+  const notes: string[] = [];
+  for (const name of names) {
+    const address = spellings.resolve(name, resolveName);
+    if (address === undefined) notes.push(spellings.complain(name));
+    else found.set(`${address.server}\0${address.tool}`, address);
+    await turns.pause();
+  }
+  const leftOut = view.leftOut();
+  if (leftOut !== '') notes.push(leftOut);
+  if (found.size === 0) throw new BridgeError('unknown_tool', notes.join('\n'));
+  const written = await writeStubs(await view.stubs(), [...found.values()]);
+  return toTextResult([written.text, [...written.notes, ...notes].join('\n')].filter((part) => part !== '').join('\n\n\n'));
 }
 
-async function linesOf(
-  view: ToolView,
-  shown: readonly { entry: Entry; score?: number }[],
-  detail: SearchParams['detail'],
-): Promise<{ lines: string[]; notes: string[] }> {
+async function show(view: ToolView, params: SearchParams, all: readonly FoundEntry[]): Promise<ToolResult> {
+  const { offset, limit, detail } = params;
+  const shown = all.slice(offset, offset + limit);
   const lines = shown.map((each) => lineOf(each, detail));
-  if (detail !== 'full') return { lines, notes: [] };
-  const addresses = shown.flatMap(({ entry }) => (entry.kind === 'tool' ? [{ server: entry.server, tool: entry.tool.name }] : []));
-  const { text, notes } = await writeStubs(await view.stubs(), addresses);
-  return { lines: [...shown.map((each) => lineOf(each, 'name')), `\n${text}\n`], notes };
+  if (detail === 'full') {
+    const addresses = shown.flatMap(({ entry }) => (entry.kind === 'tool' ? [{ server: entry.server, tool: entry.tool.name }] : []));
+    const { text, notes } = await writeStubs(await view.stubs(), addresses);
+    lines.push(`\n${text}\n`, ...notes);
+  }
+  if (shown.some(({ entry }) => entry.kind === 'skill')) lines.push(howToRun);
+  return withNotes([...lines, ...pageNote(all.length, params)], { results: shown.map(recordOf), total: all.length }, view);
 }
 
 function pageNote(total: number, { offset, limit }: { offset: number; limit: number }): string[] {
@@ -81,4 +98,30 @@ function withNotes(lines: readonly string[], structured: JsonObject, view: ToolV
   const leftOut = view.leftOut();
   const text = [...lines, ...(leftOut === '' ? [] : [leftOut])].join('\n');
   return { ...toTextResult(text), structuredContent: { ...structured, ...(leftOut === '' ? {} : { left_out: leftOut }) } };
+}
+
+/** The stubs of tools, one after the other, as far as they are short enough together. `notes`: one line each, what was cut, what was left out. */
+async function writeStubs(stubs: ToolStubs, addresses: readonly ToolAddress[]): Promise<{ text: string; notes: string[] }> {
+  const texts: string[] = [];
+  const notes: string[] = [];
+  const late: string[] = [];
+  let left = maxText;
+  const turns = new TimeSlices();
+  for (const address of addresses) {
+    const name = `${shownName(address.server)}.${shownName(address.tool)}`;
+    const stub = left > 0 ? await stubs.stubOf(address) : undefined;
+    const whole = stub && `${stub.importLine}\n\n${stub.text}`;
+    if (whole === undefined || (whole.length > left && texts.length > 0 && left < maxStub)) {
+      late.push(name);
+      left = 0;
+      continue;
+    }
+    const text = whole.length > maxStub ? `${whole.slice(0, maxStub)}…` : whole;
+    if (text !== whole) notes.push(`${name} is cut: it has ${whole.length} characters, and ${maxStub} are shown.`);
+    texts.push(text);
+    left -= text.length;
+    await turns.pause();
+  }
+  if (late.length > 0) notes.push(`Left out, since ${maxText} characters are shown at once: ${late.join(', ')}. Ask for fewer.`);
+  return { text: texts.join('\n\n\n'), notes };
 }

@@ -4,8 +4,7 @@ import { createContext } from '../../../test/support/create-context.js';
 import { cpuOf } from '../../../test/support/growth.js';
 import { MemoryToolServer, MemoryToolServers } from '../../core/memory-tool-server.js';
 import type { Principal } from '../../core/principal.js';
-import { SearchTurns } from './search-turns.js';
-import { ToolSearch } from './tool-search.js';
+import { SearchTurns, ToolSearch } from './tool-search.js';
 
 const owner: Principal = { kind: 'owner' };
 const grant = (grantId: string): Principal => ({ kind: 'grant', grantId });

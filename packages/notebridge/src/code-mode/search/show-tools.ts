@@ -1,17 +1,26 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
+import type { SeenServer } from './known-tools.js';
 import { firstSentence, shownName } from './one-line.js';
-import type { Detail } from './parse-params.js';
-import type { Entry } from './searched-tools.js';
-import type { SeenServer } from './seen-server.js';
+import type { SearchParams } from './search-params.js';
+
+export type Entry = { kind: 'tool'; server: string; tool: Tool } | { kind: 'skill'; skill: SavedSkill };
+
+export interface FoundEntry {
+  entry: Entry;
+  /** Beside that of the best one, which is 1. Left out: nothing was searched for. */
+  score?: number | undefined;
+}
 
 const maxShownArguments = 8;
 
 /** `github.create_issue(owner, repo, title, body?) – Create a new issue  [0.93]` */
-export function lineOf({ entry, score }: { entry: Entry; score?: number | undefined }, detail: Detail): string {
+export function lineOf({ entry, score }: FoundEntry, detail: SearchParams['detail']): string {
   const name = entryName(entry);
   const end = score === undefined ? '' : `  [${score.toFixed(2)}]`;
-  if (detail === 'name') return `${name}${end}`;
+  // Of `full` the signature says the rest.
+  if (detail !== 'line') return `${name}${end}`;
   const text = firstSentence(entry.kind === 'tool' ? aboutOf(entry.tool) : entry.skill.description);
   const args = entry.kind === 'tool' ? `(${argumentsOf(entry.tool)})` : '';
   return `${name}${args}${text === '' ? '' : ` – ${text}`}${end}`;
@@ -22,7 +31,7 @@ function entryName(entry: Entry): string {
 }
 
 /** The same for programs. */
-export function recordOf({ entry, score }: { entry: Entry; score?: number | undefined }): JsonObject {
+export function recordOf({ entry, score }: FoundEntry): JsonObject {
   const scored = score === undefined ? {} : { score: Number(score.toFixed(3)) };
   if (entry.kind === 'skill') return { skill: entry.skill.name, description: firstSentence(entry.skill.description), ...scored };
   const { server, tool } = entry;

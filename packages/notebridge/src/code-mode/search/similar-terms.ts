@@ -1,21 +1,12 @@
 import { slipsBetween } from '@notebridge/kit/slips';
-
-interface SimilarTerm {
-  term: string;
-  slips: number;
-}
-
-interface TermsOfLength {
-  terms: string[];
-  /** Which letters each has, as bits: most terms are told apart by them alone. */
-  letters: number[];
-}
+import { getOrMake } from '../../util/get-or-make.js';
 
 /** Finds terms by their beginning, and those that are like another but for some slips. */
 export class SimilarTerms {
   readonly #minLength: number;
   readonly #byBeginning = new Map<string, string[]>();
-  readonly #byLength = new Map<number, TermsOfLength>();
+  /** With the letters that each has, as bits: most terms are told apart by them alone. */
+  readonly #byLength = new Map<number, { terms: string[]; letters: number[] }>();
 
   /** @param minLength Of what is looked for. */
   constructor(minLength: number) {
@@ -24,14 +15,10 @@ export class SimilarTerms {
 
   /** Each term once. */
   add(term: string): void {
-    const beginning = term.slice(0, this.#minLength);
-    const alike = this.#byBeginning.get(beginning);
-    if (alike === undefined) this.#byBeginning.set(beginning, [term]);
-    else alike.push(term);
-    const group = this.#byLength.get(term.length) ?? { terms: [], letters: [] };
-    group.terms.push(term);
-    group.letters.push(lettersOf(term));
-    this.#byLength.set(term.length, group);
+    getOrMake(this.#byBeginning, term.slice(0, this.#minLength), () => []).push(term);
+    const { terms, letters } = getOrMake(this.#byLength, term.length, () => ({ terms: [], letters: [] }));
+    terms.push(term);
+    letters.push(lettersOf(term));
   }
 
   /** The terms that begin with this one, without itself. */
@@ -41,8 +28,8 @@ export class SimilarTerms {
   }
 
   /** The terms with up to so many slips, at least one. */
-  near(term: string, most: number): SimilarTerm[] {
-    const found: SimilarTerm[] = [];
+  near(term: string, most: number): { term: string; slips: number }[] {
+    const found: { term: string; slips: number }[] = [];
     const own = lettersOf(term);
     for (let length = term.length - most; length <= term.length + most; length++) {
       const { terms = [], letters = [] } = this.#byLength.get(length) ?? {};

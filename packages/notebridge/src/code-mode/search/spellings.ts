@@ -1,8 +1,9 @@
 import type { ToolStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { ToolAddress } from '../../core/tool-address.js';
+import { getOrMake } from '../../util/get-or-make.js';
+import type { SeenServer } from './known-tools.js';
 import { shownName } from './one-line.js';
-import type { SeenServer } from './seen-server.js';
 
 /** The server and tool behind a name that agents see. */
 export type ResolveName = (name: string) => ToolAddress | undefined;
@@ -21,9 +22,8 @@ export class Spellings {
     for (const { name: server, tools } of servers) {
       for (const { name: tool } of tools) {
         const address = { server, tool };
-        push(this.#whole, `${server}.${tool}`, address);
-        push(this.#whole, `${server}__${tool}`, address);
-        push(this.#bare, tool, address);
+        for (const whole of [`${server}.${tool}`, `${server}__${tool}`]) getOrMake(this.#whole, whole, () => []).push(address);
+        getOrMake(this.#bare, tool, () => []).push(address);
       }
     }
     this.#inCode = new Map(
@@ -75,12 +75,6 @@ export class Spellings {
 /** `generated.mcp.github.star_repo`, as an import has it, is `github.star_repo`. */
 function cleaned(name: string): string {
   return name.trim().replace(/^(generated\.)?mcp\./, '');
-}
-
-function push(into: Map<string, ToolAddress[]>, key: string, address: ToolAddress): void {
-  const known = into.get(key);
-  if (known === undefined) into.set(key, [address]);
-  else known.push(address);
 }
 
 function only(addresses: readonly ToolAddress[] = []): ToolAddress | undefined {

@@ -1,25 +1,20 @@
 // @module-tag P-405
 
 import { expect, it } from 'vitest';
-import type { SearchedTexts } from './tool-document.js';
 import { ToolIndex } from './tool-index.js';
-import { termsOfTexts } from './tool-terms.js';
+import { type SearchedTexts, termsOfTexts } from './tool-terms.js';
 
 const texts = (name: string, description = ''): SearchedTexts => ({
   name,
-  whole: name.replaceAll('_', ''),
   server: 'it',
   title: '',
   description,
-  arguments: '',
-  details: '',
 });
 
 function indexOf(...tools: [name: string, description?: string][]) {
-  const index = new ToolIndex();
-  for (const [name, description] of tools) index.add(termsOfTexts(texts(name, description)));
-  const find = async (query: string): Promise<(string | undefined)[]> =>
-    (await index.find(query, () => true)).map(({ at }) => tools[at]?.[0]);
+  const index = new ToolIndex<string>();
+  for (const [name, description] of tools) index.add(name, termsOfTexts(texts(name, description)));
+  const find = async (query: string): Promise<string[]> => (await index.find(query, () => true)).map(({ entry }) => entry);
   return { index, find };
 }
 
@@ -56,8 +51,8 @@ it('finds nothing for words that nobody has, and asks which it may find', async 
 it('counts what is added later', async () => {
   const { index, find } = indexOf(['read_note', 'Reads.'], ['send_note', 'Sends.']);
   expect(await find('read')).toEqual(['read_note']);
-  index.add(termsOfTexts(texts('read_mail', 'Reads, and reads again.')));
-  expect((await index.find('read', () => true)).map(({ at }) => at).sort()).toEqual([0, 2]);
+  index.add('read_mail', termsOfTexts(texts('read_mail', 'Reads, and reads again.')));
+  expect((await find('read')).sort()).toEqual(['read_mail', 'read_note']);
 });
 
 it('scores beside the best one of those that may be found', async () => {
@@ -65,7 +60,7 @@ it('scores beside the best one of those that may be found', async () => {
   const [best, other, ...more] = await index.find('record', () => true);
   expect([best?.score, more]).toEqual([1, []]);
   expect(other?.score).toBeLessThan(1);
-  expect(await index.find('record', (at) => at === 1)).toEqual([{ at: 1, score: 1 }]);
+  expect(await index.find('record', (name) => name === 'list_records')).toEqual([{ entry: 'list_records', score: 1 }]);
 });
 
 it('takes names of members of objects for words', async () => {

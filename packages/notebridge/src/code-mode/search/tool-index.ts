@@ -1,15 +1,10 @@
+import { getOrMake } from '../../util/get-or-make.js';
 import { TimeSlices } from '../../util/time-slices.js';
+import { foldName } from './one-line.js';
+import type { Entry } from './show-tools.js';
 import { SimilarTerms } from './similar-terms.js';
-import { foldName, searchedFields } from './tool-document.js';
-import type { SearchedTerms } from './tool-terms.js';
+import { type SearchedTerms, searchedFields, termsOfSkill, termsOfTool } from './tool-terms.js';
 import { ideasOf, isCommon, isIdea, searchWordsOf, stemOf } from './words.js';
-
-interface Scored {
-  /** The number of a document, from 0, in the order in which they were added. */
-  at: number;
-  /** Beside the best one, which is 1: how scores come about is nobody's concern. */
-  score: number;
-}
 
 /** How much a word counts by where it is found. */
 const boost = { name: 1.2, whole: 6, server: 2, title: 0.8, description: 3, arguments: 0.5, details: 0.15 };
@@ -31,8 +26,6 @@ const minLengthOfTwo = 6;
 const maxWords = 30;
 /** A result far behind the best is found by accident. */
 const leastScore = 0.12;
-/** Others have a turn when a search has worked for so long. Milliseconds. */
-const turnMs = 5;
 
 /** Where a term stands: three numbers each time, the document, the field, and how often. */
 type Postings = number[];
@@ -52,7 +45,8 @@ interface LikeTerm extends TermScores {
  * Finds documents by words: by their stems, by other words for the same, by their beginnings, and with a letter that is wrong. What a word counts
  * hangs on how many of these documents have it, and on nothing else.
  */
-export class ToolIndex {
+export class ToolIndex<Item> {
+  readonly #items: Item[] = [];
   readonly #postings = new Map<string, Postings>();
   /** Of terms that stand somewhere, made when they are first looked for: those that callers make up would fill the memory. */
   readonly #scores = new Map<string, TermScores>();
@@ -61,39 +55,38 @@ export class ToolIndex {
   /** How many terms each document has in each field, and all of them together. */
   readonly #lengths: readonly number[][] = searchedFields.map(() => []);
   readonly #lengthsOfAll = searchedFields.map(() => 0);
-  #size = 0;
 
-  add(document: SearchedTerms): void {
-    const at = this.#size++;
+  add(entry: Item, terms: SearchedTerms): void {
+    const at = this.#items.push(entry) - 1;
     this.#scores.clear();
     this.#like.clear();
-    for (const [field, { terms, counts }] of document.entries()) {
-      const length = Math.max(1, terms.length);
+    for (const [field, { terms: own, counts }] of terms.entries()) {
+      const length = Math.max(1, own.length);
       this.#lengths[field]?.push(length);
       this.#lengthsOfAll[field] = (this.#lengthsOfAll[field] ?? 0) + length;
-      for (const [each, term] of terms.entries()) this.#postingsOf(term).push(at, field, counts[each] ?? 0);
+      for (const [each, term] of own.entries()) this.#postingsOf(term).push(at, field, counts[each] ?? 0);
     }
   }
 
-  /** Finds, best first, of what may be found. */
-  async find(query: string, mayFind: (at: number) => boolean): Promise<Scored[]> {
+  /** Finds, best first, of what may be found. `score`: beside that of the best one, which is 1. */
+  async find(query: string, mayFind: (entry: Item) => boolean): Promise<{ entry: Item; score: number }[]> {
+    const items = this.#items;
     const words = wordsOfQuery(query);
-    const findings = new Findings(this.#size);
-    const turns = new TimeSlices(turnMs);
+    const findings = new Findings(items.length);
+    const turns = new TimeSlices();
     for (const term of new Set(words.flatMap(({ term, ideas }) => [term, ...ideas]))) {
       findings.add(term, this.#termsLike(term));
       await turns.pause();
     }
-    return findings.best(words, mayFind);
+    const best = findings.best(words, (at) => mayFind(items[at] as Item));
+    return best.map(({ at, score }) => ({ entry: items[at] as Item, score }));
   }
 
   #postingsOf(term: string): Postings {
-    const known = this.#postings.get(term);
-    if (known !== undefined) return known;
-    const postings: Postings = [];
-    this.#postings.set(term, postings);
-    if (!isIdea(term)) this.#similar.add(term);
-    return postings;
+    return getOrMake(this.#postings, term, () => {
+      if (!isIdea(term)) this.#similar.add(term);
+      return [];
+    });
   }
 
   /** The terms that a term of a query may stand for. */
@@ -116,13 +109,9 @@ export class ToolIndex {
   }
 
   #scoresOf(term: string): TermScores {
-    const known = this.#scores.get(term);
-    if (known !== undefined) return known;
     const postings = this.#postings.get(term);
     if (postings === undefined) return { documents: [], scores: [] };
-    const scores = this.#toScores(postings);
-    this.#scores.set(term, scores);
-    return scores;
+    return getOrMake(this.#scores, term, () => this.#toScores(postings));
   }
 
   #toScores(postings: Postings): TermScores {
@@ -150,13 +139,24 @@ export class ToolIndex {
   /** BM25+, in one field. */
   #score(count: number, { document, field, having }: { document: number; field: number; having: number }): number {
     const { k, b, d } = bm25;
-    const rarity = Math.log(1 + (this.#size - having + 0.5) / (having + 0.5));
-    const length = ((this.#lengths[field]?.[document] ?? 1) * this.#size) / (this.#lengthsOfAll[field] ?? 1);
+    const rarity = Math.log(1 + (this.#items.length - having + 0.5) / (having + 0.5));
+    const length = ((this.#lengths[field]?.[document] ?? 1) * this.#items.length) / (this.#lengthsOfAll[field] ?? 1);
     return (boosts[field] ?? 1) * rarity * (d + (count * (k + 1)) / (count + k * (1 - b + b * length)));
   }
 }
 
-/** The results of one search. */
+/** The index of what one principal sees. What it does not see is not known here, so that it changes nothing of an answer. */
+export async function indexOf(entries: readonly Entry[]): Promise<ToolIndex<Entry>> {
+  const index = new ToolIndex<Entry>();
+  const turns = new TimeSlices();
+  for (const entry of entries) {
+    index.add(entry, entry.kind === 'tool' ? termsOfTool(entry.server, entry.tool) : termsOfSkill(entry.skill));
+    await turns.pause();
+  }
+  return index;
+}
+
+/** The results of one search, by the numbers of documents. */
 class Findings {
   readonly #scores: Float64Array;
   /** For which term a document was found last, by number. */
@@ -186,14 +186,14 @@ class Findings {
   }
 
   /** A document counts the more, the more of the terms and of the words were found in it. */
-  best(words: readonly QueryWord[], mayFind: (at: number) => boolean): Scored[] {
+  best(words: readonly QueryWord[], mayFind: (at: number) => boolean): { at: number; score: number }[] {
     const size = this.#scores.length;
     const terms = new Uint16Array(size);
     for (const found of this.#byTerm.values()) for (const document of found) terms[document] = (terms[document] ?? 0) + 1;
     const shares = this.#sharesOf(words);
     const scores = this.#scores.map((score, at) => (terms[at] === 0 || !mayFind(at) ? 0 : score * (terms[at] ?? 0) * (shares[at] ?? 0)));
     const best = scores.reduce((most, score) => Math.max(most, score), 0);
-    const found: Scored[] = [];
+    const found: { at: number; score: number }[] = [];
     for (let at = 0; at < size; at++) {
       const score = (scores[at] ?? 0) / best;
       if (score >= leastScore) found.push({ at, score });

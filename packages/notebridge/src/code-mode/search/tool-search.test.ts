@@ -120,7 +120,7 @@ describe('search', () => {
       { name: 'weekly-report', description: 'Sums up a week.', tags: ['finance'] },
       { name: 'other-report', description: 'Of another.', tags: [] },
     ];
-    const { find } = open([mail], { skills: { all: () => skills, maySee: (_, { name }) => name !== 'other-report' } });
+    const { find } = open([mail], { skillsOf: () => skills.filter(({ name }) => name !== 'other-report') });
     expect(await find({ query: 'report' })).toMatch(
       /^skill weekly-report – Sums up a week\. {2}\[1\.00\]\nSkills: from generated\.skills import/,
     );

@@ -1,19 +1,18 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { CallContext, Caller } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import { type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { owner, type Principal } from '../../core/principal.js';
+import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { type ToolResult, withFailedResults } from '../../core/mcp.js';
+import { owner, type Principal, principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { ListerOf } from '../../grants/may-list.js';
-import type { SavedSkills } from '../../skills/saved-skills.js';
-import { describeTools } from './describe-tools.js';
-import { KnownTools } from './known-tools.js';
-import { parseDescribe, parseSearch } from './parse-params.js';
-import { answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
-import { SearchTurns } from './search-turns.js';
+import type { SavedSkill } from '../../skills/saved-skills.js';
+import { Slots } from '../../util/slots.js';
+import { createLearnTools, type LearnTools } from './known-tools.js';
+import { answerOfDescribe, answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
+import { parseDescribe, parseSearch } from './search-params.js';
 import type { ResolveName } from './spellings.js';
-import type { ToolView } from './tool-view.js';
-import { ToolViews } from './tool-views.js';
+import { type ToolView, ToolViews } from './tool-view.js';
 
 export interface ToolSearchOptions {
   servers: ToolServers;
@@ -22,8 +21,8 @@ export interface ToolSearchOptions {
    * known.
    */
   listerOf: ListerOf;
-  /** Found beside the tools. Default: none. */
-  skills?: SavedSkills | undefined;
+  /** Found beside the tools: those that a principal may know of. Default: none. */
+  skillsOf?: ((principal: Principal) => readonly SavedSkill[]) | undefined;
   /** What stands behind a name that agents see, `server__tool` or shorter. Default: only what the names themselves say. */
   resolveName?: ResolveName | undefined;
   logger?: Logger | undefined;
@@ -37,14 +36,14 @@ export type Searcher = Pick<CallContext, 'signal'> & { caller: Pick<Caller, 'pri
 /** Finds tools and describes them as code calls them, to each caller what it may call. Nothing is loaded before the first search. */
 export class ToolSearch {
   readonly #options: ToolSearchOptions;
-  readonly #known: KnownTools;
+  readonly #learn: LearnTools;
   readonly #turns = new SearchTurns();
   #views: ToolViews | undefined = new ToolViews();
 
   constructor(options: ToolSearchOptions) {
     const { servers, logger = silentLogger, listMs = 5000 } = options;
     this.#options = options;
-    this.#known = new KnownTools({ servers, logger, listMs });
+    this.#learn = createLearnTools({ servers, logger, listMs });
   }
 
   /** Answers `search_tools`. Wrong arguments are a failed result. Rejects with `limit_reached` if the caller has too many under way. */
@@ -63,8 +62,8 @@ export class ToolSearch {
   describe(params: unknown, searcher: Searcher): Promise<ToolResult> {
     const { resolveName = () => undefined } = this.#options;
     return this.#answer(searcher, () => {
-      const { tools } = parseDescribe(params);
-      return (view) => describeTools(view, tools, resolveName);
+      const names = parseDescribe(params);
+      return (view) => answerOfDescribe(view, names, resolveName);
     });
   }
 
@@ -73,29 +72,55 @@ export class ToolSearch {
     this.#views = undefined;
   }
 
-  async #answer({ caller: { principal = owner }, signal }: Searcher, parse: () => AnswerFrom): Promise<ToolResult> {
-    try {
-      return await this.#turns.admit(principal, async () => this.#look({ principal, signal }, parse()));
-    } catch (error) {
-      if (error instanceof BridgeError && !isThrown.has(error.code)) return toFailedResult(error.code, error.message);
-      throw error;
-    }
+  #answer({ caller: { principal = owner }, signal }: Searcher, parse: () => AnswerFrom): Promise<ToolResult> {
+    return withFailedResults(readable, () => this.#turns.admit(principal, async () => this.#look({ principal, signal }, parse())));
   }
 
   /** Answers from what the caller sees, when it is its turn. */
   async #look({ principal, signal }: { principal: Principal; signal: AbortSignal }, answer: AnswerFrom): Promise<ToolResult> {
-    const { listerOf, skills } = this.#options;
+    const { listerOf, skillsOf } = this.#options;
     const views = this.#views;
     if (views === undefined) throw new BridgeError('closed', 'The search of tools is closed.');
-    const servers = await this.#known.learn((server) => listerOf(principal)(server, undefined), signal);
-    return this.#turns.take(signal, async () => {
-      const seen = skills?.all().filter((skill) => skills.maySee(principal, skill)) ?? [];
-      return answer(views.of(servers, seen, listerOf(principal)));
-    });
+    const servers = await this.#learn((server) => listerOf(principal)(server, undefined), signal);
+    return this.#turns.take(signal, async () => answer(views.of(servers, skillsOf?.(principal) ?? [], listerOf(principal))));
   }
 }
 
 type AnswerFrom = (view: ToolView) => Promise<ToolResult>;
 
-/** Entries that are no answer to a search. */
-const isThrown: ReadonlySet<string> = new Set(['closed', 'limit_reached']);
+/** What an agent reads in place of an answer. */
+const readable = { has: (code: ErrorCode): boolean => code !== 'closed' && code !== 'limit_reached' };
+
+/** Searches of one caller that are under way at once. */
+const mostOfOne = 16;
+
+/** Has searches work one after the other, and everything else that the hub does have a turn before each. */
+export class SearchTurns {
+  readonly #slots = new Slots(1);
+  /** Who waits for each search that is under way. */
+  readonly #underWay: string[] = [];
+
+  /** Rejects with `limit_reached` if the caller has too many: it costs nothing to search, so that nothing else would bound them. */
+  async admit<Result>(principal: Principal, search: () => Promise<Result>): Promise<Result> {
+    const caller = principalKey(principal);
+    if (this.#underWay.filter((one) => one === caller).length >= mostOfOne)
+      throw new BridgeError('limit_reached', `${mostOfOne} searches of yours are under way. Wait for some of them to end.`, {
+        data: { retry_after_s: 1 },
+      });
+    this.#underWay.push(caller);
+    try {
+      return await search();
+    } finally {
+      this.#underWay.splice(this.#underWay.indexOf(caller), 1);
+    }
+  }
+
+  /** Does the work of a search when it is its turn. It must wait for nothing but the process. */
+  take<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    return this.#slots.run(async () => {
+      await nextTurn();
+      if (signal.aborted) throw new BridgeError('cancelled', 'Nobody waits for this search any more.');
+      return work();
+    });
+  }
+}

@@ -1,17 +1,23 @@
+import { createHash } from 'node:crypto';
 import { loadStubs, type ToolStubs } from '@notebridge/bindings';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { BridgeError } from '../../core/errors.js';
+import type { MayList } from '../../grants/may-list.js';
 import type { SavedSkill } from '../../skills/saved-skills.js';
 import { quote } from '../../util/quote.js';
-import { maxSearched } from './definitions.js';
-import { firstSentence, shownName } from './one-line.js';
-import type { SearchParams } from './parse-params.js';
-import type { Entry, FoundEntry, SearchedTools } from './searched-tools.js';
-import type { SeenServer } from './seen-server.js';
-import { isReadOnly } from './show-tools.js';
+import { type SearchedServer, type SeenServer, seenServers } from './known-tools.js';
+import { firstSentence, foldName, shownName } from './one-line.js';
+import type { SearchParams } from './search-params.js';
+import { type Entry, type FoundEntry, isReadOnly } from './show-tools.js';
 import { Spellings } from './spellings.js';
-import { foldName } from './tool-document.js';
+import type { ToolIndex } from './tool-index.js';
 
+/** No search of more tools than these would be quick. */
+const maxSearched = 20_000;
+/** Tools of all views that are kept. */
+const maxKept = 2 * maxSearched;
+/** What a view counts that has few tools. */
+const leastSize = 50;
 /** Names that an error text lists. */
 const maxNamed = 30;
 
@@ -25,7 +31,7 @@ export class ToolView {
   readonly skills: readonly SavedSkill[];
   /** How many tools there are. */
   readonly size: number;
-  #searched: Promise<SearchedTools> | undefined;
+  #index: Promise<ToolIndex<Entry>> | undefined;
   #stubs: Promise<ToolStubs> | undefined;
   #spellings: Promise<Spellings> | undefined;
 
@@ -37,12 +43,17 @@ export class ToolView {
 
   /** What a query finds, best first. */
   async find({ query, server, readOnly }: Pick<SearchParams, 'query' | 'server' | 'readOnly'>): Promise<FoundEntry[]> {
-    this.#searched ??= import('./searched-tools.js').then(({ SearchedTools: Searched }) => Searched.of(this));
+    this.#index ??= import('./tool-index.js').then(({ indexOf }) => indexOf(this.#entries()));
     const isWanted = (entry: Entry): boolean => {
       if (entry.kind === 'skill') return server === undefined && !readOnly;
       return (server === undefined || entry.server === server) && (!readOnly || isReadOnly(entry.tool));
     };
-    return (await this.#searched).find(query, isWanted);
+    return (await this.#index).find(query, isWanted);
+  }
+
+  #entries(): Entry[] {
+    const tools = this.servers.flatMap(({ name: server, tools: own }) => own.map((tool): Entry => ({ kind: 'tool', server, tool })));
+    return [...tools, ...this.skills.map((skill): Entry => ({ kind: 'skill', skill }))].slice(0, maxSearched);
   }
 
   /** The functions that code has: their names depend on all tools. */
@@ -91,4 +102,61 @@ export class ToolView {
       ...(this.size > maxSearched ? ['There are more tools than are searched; list a server to see all of its tools.'] : []),
     ].join(' ');
   }
+}
+
+/** Views of principals, kept as long as the lists that they were made of: whoever sees the same tools has the same view. */
+export class ToolViews {
+  /** The one that was looked at last stands last. */
+  readonly #kept = new Map<string, ToolView>();
+  #lists: ReadonlySet<unknown> = new Set();
+
+  of(servers: readonly SearchedServer[], skills: readonly SavedSkill[], mayList: MayList): ToolView {
+    this.#forgetOld(servers);
+    const seen = seenServers(servers, mayList);
+    const key = keyOf(seen, skills);
+    const known = this.#kept.get(key);
+    const view = known ?? new ToolView(seen, skills);
+    this.#kept.delete(key);
+    this.#kept.set(key, view);
+    if (known === undefined) this.#forgetUnused();
+    return view;
+  }
+
+  /** A view that has tools of an old list would hold all of that in memory, and is not asked for any more. */
+  #forgetOld(servers: readonly SearchedServer[]): void {
+    const lists = new Set(servers.map(({ list }) => list));
+    if (lists.size === this.#lists.size && [...lists].every((list) => this.#lists.has(list))) return;
+    this.#lists = lists;
+    for (const [key, view] of this.#kept) if (view.servers.some(({ list }) => !lists.has(list))) this.#kept.delete(key);
+  }
+
+  #forgetUnused(): void {
+    let sum = 0;
+    for (const { size } of this.#kept.values()) sum += Math.max(size, leastSize);
+    for (const [key, { size }] of this.#kept) {
+      if (sum <= maxKept || this.#kept.size === 1) return;
+      this.#kept.delete(key);
+      sum -= Math.max(size, leastSize);
+    }
+  }
+}
+
+/** The same for the same tools and texts. */
+function keyOf(servers: readonly SeenServer[], skills: readonly SavedSkill[]): string {
+  const texts = servers.map(({ name, description, isSkills, reason, tools }) => [name, description, isSkills, reason, tools.length]);
+  const things = servers.flatMap(({ tools, list }): readonly object[] => (tools.length === list?.length ? [tools] : tools));
+  return createHash('sha256')
+    .update(JSON.stringify(texts))
+    .update(new Float64Array([...things, ...skills].map(idOf)))
+    .digest('base64');
+}
+
+const ids = new WeakMap<object, number>();
+let lastId = 0;
+
+/** Each object has another, and none has that of one which is no more. */
+function idOf(thing: object): number {
+  const id = ids.get(thing) ?? ++lastId;
+  if (id === lastId) ids.set(thing, id);
+  return id;
 }

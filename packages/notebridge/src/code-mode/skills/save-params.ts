@@ -1,28 +1,22 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../core/mcp.js';
+import { savingTools } from '../../skills/skill-tools.js';
 import { withoutHidden } from '../../util/hidden-characters.js';
 import { quote } from '../../util/quote.js';
 import { flagOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
-import { skillName } from './saved-skill-record.js';
+import { skillName } from './saved-skill-store.js';
 
-export interface SaveParams {
-  name: string;
-  description: string;
-  code: string;
-  tags: string[];
-  parameters: JsonObject | undefined;
-  tests: string;
-  overwrite: boolean;
-}
+export type SaveParams = ReturnType<typeof parseSave>;
 
 const maxDescription = 1024;
 const maxCode = 200_000;
 const maxParameters = 20_000;
 const [mostTags, maxTag] = [20, 64];
 
+const [save, remove] = savingTools;
+
 /** Throws `invalid_arguments` that names the argument. */
-export function parseSave(args: unknown, { inputSchema }: Pick<Tool, 'inputSchema'>): SaveParams {
-  const given = readArguments(args, inputSchema);
+export function parseSave(args: unknown) {
+  const given = readArguments(args, save.inputSchema);
   const description = withoutHidden(needed(given, 'description', maxDescription));
   if (description === '') throw wrongArgument('"description" is missing.');
   const parameters = given.parameters ?? undefined;
@@ -41,8 +35,13 @@ export function parseSave(args: unknown, { inputSchema }: Pick<Tool, 'inputSchem
   };
 }
 
+/** The name of the skill that is to be deleted. Throws `invalid_arguments` that names the argument. */
+export function parseRemove(args: unknown): string {
+  return parseName(readArguments(args, remove.inputSchema), 'skill_name');
+}
+
 /** The name of a skill: a part of a path. */
-export function parseName(given: JsonObject, key: string): string {
+function parseName(given: JsonObject, key: string): string {
   const name = textOf(given, key);
   if (name !== undefined && skillName.test(name)) return name;
   throw wrongArgument(`"${key}" must be of 1 to 64 letters, digits, "-" and "_", found ${quote(given[key])}.`);

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { owner, type Principal } from '../../core/principal.js';
-import { folderOfSaver } from './saved-skill-record.js';
-import { SavedSkillStore } from './saved-skill-store.js';
+import { folderOfSaver, SavedSkillStore } from './saved-skill-store.js';
 
 let stateDir: string;
 beforeEach(() => {

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import { principalKey } from '../../core/principal.js';
 import { ownUserId } from '../../processes/own-user.js';
-import type { SavedSkill, SavedSkillFiles, SavedSkills } from '../../skills/saved-skills.js';
+import type { SavedSkill, SavedSkillFiles } from '../../skills/saved-skills.js';
 import { ContainedFolder } from '../../state/contained-folder.js';
 import { withFileLock } from '../../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, readPrivateFile, replacePrivateFile } from '../../state/private-file.js';
@@ -11,7 +13,10 @@ import { createPrivateFolder, keepPrivateFolders } from '../../state/private-fol
 import { removeTree } from '../../state/remove-tree.js';
 import { foldSkillName } from '../../util/fold-skill-name.js';
 import { quote } from '../../util/quote.js';
-import { folderOfSaver, hashOfFiles, idOf, parseIndex, printIndex, type SkillRecord } from './saved-skill-record.js';
+import { tryJson } from '../../util/try-json.js';
+
+/** One part of a path on every system, and nothing that a shell or a pattern reads as more. */
+export const skillName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 /** Skills of one saver. */
 const mostOfOne = 100;
@@ -20,6 +25,19 @@ const mostOfAll = 1000;
 const maxFileBytes = 4 * 1024 * 1024;
 
 const paths = { document: 'SKILL.md', code: 'scripts/run.py', tests: 'tests/test.py' } as const;
+
+/** A saved skill, as the index of all of them has it. */
+export interface SkillRecord extends SavedSkill {
+  /** Whose it is: `principalKey` of who saved it. */
+  saver: string;
+  /** Of its files; it is also the name of its folder. */
+  hash: string;
+  /** ISO 8601. */
+  savedAt: string;
+  hasTests: boolean;
+  /** True: the owner lets everyone see and run it, as its files are. */
+  trusted: boolean;
+}
 
 export interface SkillToSave extends SavedSkill {
   saver: string;
@@ -32,7 +50,7 @@ export interface SkillToSave extends SavedSkill {
  * The saved skills of a user, shared by all hubs of that user: an index, and beside it a folder for each skill that is named by its content.
  * The index alone says what there is, so at every moment a skill is there as it was, or as it is now.
  */
-export class SavedSkillStore implements SavedSkills {
+export class SavedSkillStore {
   readonly #dir: string;
   #stamp: string | undefined;
   #records: readonly SkillRecord[] = [];
@@ -50,15 +68,16 @@ export class SavedSkillStore implements SavedSkills {
     return this.#records;
   }
 
-  maySee(principal: Principal, skill: SavedSkill): boolean {
-    const { saver, trusted } = skill as Partial<SkillRecord>;
-    return trusted === true || saver === principalKey(principal);
+  /** Those that a principal may know of: its own, and what the owner trusts. */
+  knownTo(principal: Principal): SkillRecord[] {
+    const key = principalKey(principal);
+    return this.all().filter(({ saver, trusted }) => trusted || saver === key);
   }
 
   /** No name twice: one's own comes before what the owner trusts of others, and of these the first that was trusted. */
   seenBy(principal: Principal): readonly SkillRecord[] {
     const key = principalKey(principal);
-    const seen = this.all().filter((record) => this.maySee(principal, record));
+    const seen = this.knownTo(principal);
     const ordered = [...seen.filter(({ saver }) => saver === key), ...seen.filter(({ saver }) => saver !== key)];
     return ordered.filter(({ name }, index) => ordered.findIndex((other) => other.name === name) === index);
   }
@@ -98,7 +117,7 @@ export class SavedSkillStore implements SavedSkills {
       ensurePrivateDir(folder, { uid: ownUserId() });
       const entries = Object.entries(paths).map(([key, path]): [string, string] => [`${name}/${path}`, files[key as keyof typeof paths]]);
       // What somebody has made of these very files stands under the same name.
-      if (!(await this.#isWhole(record))) await removeTree(join(folder, hash));
+      if ((await this.#filesOf(record)) === undefined) await removeTree(join(folder, hash));
       await createPrivateFolder(join(folder, hash), new Map(entries.filter(([, text]) => text !== '')));
       return [...all.filter((one) => !isSame(one, record)), record];
     });
@@ -155,10 +174,6 @@ export class SavedSkillStore implements SavedSkills {
     });
   }
 
-  async #isWhole(record: SkillRecord): Promise<boolean> {
-    return (await this.#filesOf(record)) !== undefined;
-  }
-
   async #filesOf({ saver, hash, name }: SkillRecord): Promise<SavedSkillFiles | undefined> {
     const root = await ContainedFolder.open(this.#dir);
     const folder = await root?.enter(`${folderOfSaver(saver)}/${hash}/${name}`);
@@ -211,4 +226,42 @@ export class SavedSkillStore implements SavedSkills {
 
 function isSame(one: Pick<SkillRecord, 'saver' | 'name'>, other: Pick<SkillRecord, 'saver' | 'name'>): boolean {
   return one.saver === other.saver && one.name === other.name;
+}
+
+/** What the files of a skill are told by; those of another name never have the same. */
+export function hashOfFiles(name: string, { document, code, tests }: SavedSkillFiles): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, document, code, tests]))
+    .digest('hex')
+    .slice(0, 32);
+}
+
+/** The name of the folder of all skills of one saver. */
+export function folderOfSaver(saver: string): string {
+  return createHash('sha256').update(saver).digest('hex').slice(0, 32);
+}
+
+/** What people call one of several of the same name. */
+export function idOf({ saver, name }: Pick<SkillRecord, 'saver' | 'name'>): string {
+  return `${folderOfSaver(saver).slice(0, 8)}/${name}`;
+}
+
+/** The records of an index; undefined if the text is none. What is odd in it is left out: a name becomes part of a path. */
+function parseIndex(text: string): SkillRecord[] | undefined {
+  const read = tryJson(text);
+  if (!isJsonObject(read) || read.version !== 1 || !Array.isArray(read.skills)) return undefined;
+  return read.skills.flatMap((entry: unknown) => (isRecord(entry) ? [entry] : []));
+}
+
+function printIndex(skills: readonly SkillRecord[]): string {
+  return `${JSON.stringify({ version: 1, skills }, null, 1)}\n`;
+}
+
+function isRecord(entry: unknown): entry is SkillRecord {
+  if (!isJsonObject(entry)) return false;
+  const { saver, name, description, tags, hash, savedAt, hasTests, trusted } = entry;
+  const hasTexts = [saver, description, savedAt].every((value) => typeof value === 'string');
+  const hasFlags = typeof hasTests === 'boolean' && typeof trusted === 'boolean';
+  const hasTags = Array.isArray(tags) && tags.every((tag) => typeof tag === 'string');
+  return hasTexts && hasFlags && hasTags && skillName.test(String(name)) && /^[0-9a-f]{32}$/.test(String(hash));
 }

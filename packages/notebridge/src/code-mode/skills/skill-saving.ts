@@ -1,119 +1,119 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { largestOf } from '@notebridge/kit/long-lists';
 import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { type Principal, principalKey } from '../../core/principal.js';
-import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../skills/saved-skills.js';
+import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { withFailedResults } from '../../core/mcp.js';
+import { owner, principalKey } from '../../core/principal.js';
+import type { SavedSkillShelf } from '../../skills/saved-skills.js';
+import { toObjectResult } from '../../skills/skill-tools.js';
 import { foldSkillName } from '../../util/fold-skill-name.js';
 import { quote } from '../../util/quote.js';
 import { Slots } from '../../util/slots.js';
 import { toCodeResult } from '../execution/answer.js';
 import type { CodeExecutor, TestRun } from '../execution/code-executor.js';
-import type { CallCount, Running, RunningCode } from '../execution/running-code.js';
-import { readArguments } from '../read-arguments.js';
-import { parseName, parseSave, type SaveParams } from './save-params.js';
-import type { SkillRecord } from './saved-skill-record.js';
-import type { SavedSkillStore } from './saved-skill-store.js';
-import { writeDocument } from './write-document.js';
+import type { Running, RunningCode } from '../execution/nested-calls.js';
+import { parseRemove, parseSave, type SaveParams } from './save-params.js';
+import type { SavedSkillStore, SkillRecord } from './saved-skill-store.js';
 
-export interface SkillSavingOptions {
+export interface SkillShelfOptions {
   store: SavedSkillStore;
   running: RunningCode;
   executor: Pick<CodeExecutor, 'runTest'>;
-  tools: { save: Pick<Tool, 'inputSchema'>; remove: Pick<Tool, 'inputSchema'> };
 }
 
 /** Characters of what a failed test says. */
 const maxReport = 6000;
+/** Few tests at a time: each takes a Python that others may want. */
+const mostTests = 2;
 
 /** What the code of an execution does with saved skills: in the name of its agent, and of nobody else. */
-export class SkillSaving implements SavedSkillShelf {
-  readonly #options: SkillSavingOptions;
-  /** Few tests at a time: each takes a Python that others may want. */
-  readonly #testing = new Slots(2);
+export function createSkillShelf({ store, running, executor }: SkillShelfOptions): SavedSkillShelf {
+  const testing = new Slots(mostTests);
 
-  constructor(options: SkillSavingOptions) {
-    this.#options = options;
-  }
-
-  seenBy(context: CallContext): readonly SavedSkill[] {
-    const saver = saverOf(this.#find(context));
-    return saver === undefined ? [] : this.#options.store.seenBy(saver);
-  }
-
-  open(skill: SavedSkill): Promise<SavedSkillFiles> {
-    return this.#options.store.open(skill as SkillRecord);
-  }
-
-  save(args: JsonObject, context: CallContext, taken: readonly string[]): Promise<ToolResult> {
-    return readable(async () => {
-      const { store, tools } = this.#options;
-      const { saver, count } = this.#assertSaver(context);
-      const params = parseSave(args, tools.save);
-      const terms = { saver: principalKey(saver), overwrites: params.overwrite };
-      if (taken.some((name) => foldSkillName(name) === foldSkillName(params.name)))
-        throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
-      store.assertFree(params.name, terms);
-      await this.#testing.run(() => this.#test(params, { principal: saver, count }, context));
-      const { name, description, tags, code, tests } = params;
-      await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
-      const saved = { name, tested: tests !== '' };
-      return { content: [{ type: 'text', text: JSON.stringify(saved) }], structuredContent: saved };
-    });
-  }
-
-  remove(args: JsonObject, context: CallContext): Promise<ToolResult> {
-    return readable(async () => {
-      const { store, tools } = this.#options;
-      const saver = principalKey(this.#assertSaver(context).saver);
-      const name = parseName(readArguments(args, tools.remove.inputSchema), 'skill_name');
-      const structuredContent = { name, deleted: await store.remove({ saver, name }) };
-      return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
-    });
-  }
-
-  async #test({ name, code, tests }: SaveParams, as: Pick<TestRun, 'principal' | 'count'>, { parent, signal }: CallContext): Promise<void> {
-    if (signal.aborted) throw new BridgeError('cancelled', 'The code that saves the skill has ended.');
-    if (parent === undefined) throw onlyCode();
-    const { executor } = this.#options;
-    const given = [name, code, tests].map((text) => JSON.stringify(text)).join(', ');
-    const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, { ...as, parent, signal });
-    if (outcome.status === 'ok') return;
-    const { content = [] } = await toCodeResult({ ...outcome, session: undefined });
-    const report = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
-    throw new BridgeError(
-      'skill_failed',
-      `The skill ${quote(name)} was not saved: its tests failed (${outcome.status}).\n${report.slice(0, maxReport)}`,
-    );
-  }
-
-  #assertSaver(context: CallContext): { saver: Principal; count: CallCount } {
-    const running = this.#find(context);
-    if (running?.isTest === true) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
-    const saver = saverOf(running);
-    if (running === undefined || saver === undefined) throw onlyCode();
-    return { saver, count: running.count };
-  }
-
-  #find({ caller }: CallContext): Running | undefined {
-    return this.#options.running.find(caller.principal);
-  }
+  /** The code that has made a call; undefined for a call that none of it has made. */
+  const find = ({ caller }: CallContext): Running | undefined => running.get(principalKey(caller.principal ?? owner));
+  const assertRunning = (context: CallContext): Running => {
+    const found = find(context);
+    if (found === undefined) throw onlyCode();
+    if (found.isTest) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
+    return found;
+  };
+  return {
+    seenBy: (context) => {
+      const found = find(context);
+      return found === undefined ? [] : store.seenBy(found.caller);
+    },
+    open: (skill) => store.open(skill as SkillRecord),
+    save: (args, context, taken) =>
+      withFailedResults(readable, async () => {
+        const { caller, count } = assertRunning(context);
+        const params = parseSave(args);
+        const terms = { saver: principalKey(caller), overwrites: params.overwrite };
+        if (taken.some((name) => foldSkillName(name) === foldSkillName(params.name)))
+          throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
+        store.assertFree(params.name, terms);
+        await testing.run(() => test(params, { principal: caller, count }, context, executor));
+        const { name, description, tags, code, tests } = params;
+        await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
+        return toObjectResult({ name, tested: tests !== '' });
+      }),
+    remove: (args, context) =>
+      withFailedResults(readable, async () => {
+        const saver = principalKey(assertRunning(context).caller);
+        const name = parseRemove(args);
+        return toObjectResult({ name, deleted: await store.remove({ saver, name }) });
+      }),
+  };
 }
 
-/** Code that runs on behalf of several is nobody's. */
-function saverOf(running: Running | undefined): Principal | undefined {
-  return running?.callers.length === 1 ? running.callers[0] : undefined;
+async function test(
+  { name, code, tests }: SaveParams,
+  as: Pick<TestRun, 'principal' | 'count'>,
+  { parent, signal }: CallContext,
+  executor: Pick<CodeExecutor, 'runTest'>,
+): Promise<void> {
+  if (signal.aborted) throw new BridgeError('cancelled', 'The code that saves the skill has ended.');
+  if (parent === undefined) throw onlyCode();
+  const given = [name, code, tests].map((text) => JSON.stringify(text)).join(', ');
+  const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, { ...as, parent, signal });
+  if (outcome.status === 'ok') return;
+  const { content = [] } = await toCodeResult(outcome);
+  const report = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
+  throw new BridgeError(
+    'skill_failed',
+    `The skill ${quote(name)} was not saved: its tests failed (${outcome.status}).\n${report.slice(0, maxReport)}`,
+  );
 }
 
 function onlyCode(): BridgeError {
   return new BridgeError('denied', 'Skills are saved and deleted by code of execute_code alone, in a Python of its own.');
 }
 
-async function readable(work: () => Promise<ToolResult>): Promise<ToolResult> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BridgeError && error.code !== 'cancelled') return toFailedResult(error.code, error.message);
-    throw error;
-  }
+/** What the code reads in place of a result: all but that nobody waits for it. */
+const readable = { has: (code: ErrorCode): boolean => code !== 'cancelled' };
+
+/** The SKILL.md: what a model reads of the skill, in the form that other programs for skills read too. */
+function writeDocument({ name, description, code, tags, parameters }: Omit<SaveParams, 'tests' | 'overwrite'>): string {
+  // A JSON text is one of YAML.
+  const head = [
+    '---',
+    `name: ${JSON.stringify(name)}`,
+    `description: ${JSON.stringify(description)}`,
+    ...(tags.length === 0 ? [] : ['metadata:', `  tags: ${JSON.stringify(tags.join(', '))}`]),
+    '---',
+  ];
+  const call = `from generated.skills import run_skill\ndone = await run_skill(${JSON.stringify(name)}, kwargs={…})\ndone["result"]`;
+  const about = 'The `kwargs` are variables of its code, and the value of its last expression is its `result`.';
+  const given = parameters === undefined ? [] : ['## Parameters', fenced(JSON.stringify(parameters, null, 2), 'json')];
+  const parts = [head.join('\n'), `# ${name}`, description, fenced(call, 'python'), about, ...given, '## Code', fenced(code, 'python')];
+  return `${parts.join('\n\n')}\n`;
+}
+
+/** With a fence that is longer than any inside. */
+function fenced(text: string, language: string): string {
+  const longest = largestOf(
+    (text.match(/`{3,}/g) ?? []).map(({ length }) => length),
+    2,
+  );
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 }

@@ -4,12 +4,12 @@ import type { CheckedPackage, CheckedTool } from '@notebridge/bindings';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { whenAborted } from '@notebridge/kit/when-aborted';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { ServerProcess } from '../../processes/server-process.js';
 import { createHeaderChannel } from '../../rpc/header-channel.js';
 import { Peer } from '../../rpc/peer.js';
-import type { Position } from './source-text.js';
-import type { Diagnostic } from './sure-faults.js';
+import type { Position, Range } from './source-text.js';
 
 /** A folder with the package of one principal and nothing else: what its code may import. */
 export interface CheckedView {
@@ -60,12 +60,9 @@ export class CheckerProcess {
   readonly #views = new Map<string, CheckedView>();
   readonly #ending = new AbortController();
   /** Resolves with why, in words, when it has ended or is about to. Never rejects. */
-  readonly ended: Promise<string>;
+  readonly ended = whenAborted(this.#ending.signal).then(() => String(this.#ending.signal.reason));
 
   private constructor({ command, args, env, folder, workMs, logger, signal }: CheckerProcessOptions) {
-    this.ended = new Promise((resolve) => {
-      this.#ending.signal.addEventListener('abort', () => resolve(String(this.#ending.signal.reason)), { once: true });
-    });
     this.#folder = folder;
     this.#workMs = workMs;
     this.#program = new ServerProcess({
@@ -82,20 +79,14 @@ export class CheckerProcess {
     void this.#program.ended.then(({ words }) => this.#end(`it ended (${words})`));
     const stop = (): void => void this.stop();
     if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-    void this.ended.then(() => signal.removeEventListener('abort', stop));
+    else signal.addEventListener('abort', stop, { once: true, signal: this.#ending.signal });
   }
 
   /** Rejects with `closed` or `timeout` if it does not start, or is none that can be used. */
   static async start(options: CheckerProcessOptions): Promise<CheckerProcess> {
     const checker = new CheckerProcess(options);
-    try {
-      await checker.#initialize();
-      return checker;
-    } catch (error) {
-      await checker.stop(messageOf(error));
-      throw error;
-    }
+    await checker.#orStop(() => checker.#initialize());
+    return checker;
   }
 
   get isOver(): boolean {
@@ -107,30 +98,22 @@ export class CheckerProcess {
   }
 
   /** Reads what code of the view needs in any case, unless that is done. Rejects with `closed` or `timeout`; then the process is ended. */
-  async open(view: CheckedView): Promise<void> {
-    try {
-      await this.#open(view);
-    } catch (error) {
-      await this.stop(messageOf(error));
-      throw error;
-    }
+  open(view: CheckedView): Promise<void> {
+    return this.#orStop(() => this.#open(view));
   }
 
   /**
    * Checks code as a module beside the package of a view that is open. `use` may ask about the code until it has settled. Rejects with
    * `closed` or `timeout`; then the process is ended.
    */
-  async check<Result>(view: CheckedView, code: string, use: (checked: CheckedCode) => Promise<Result>): Promise<Result> {
-    try {
-      return await this.#withDocument(join(view.folder, documentName), code, async (uri) => {
-        const diagnostics = await this.#diagnose(uri, this.#workMs);
-        const toolAt = (position: Position) => this.#toolAt(uri, position, view.tools);
-        return use({ diagnostics, toolAt, typeAt: (position) => this.#typeAt(uri, position) });
+  check<Result>(view: CheckedView, code: string, use: (checked: CheckedCode) => Promise<Result>): Promise<Result> {
+    const work = async (uri: string): Promise<Result> =>
+      use({
+        diagnostics: await this.#diagnose(uri, this.#workMs),
+        toolAt: (position) => this.#toolAt(uri, position, view.tools),
+        typeAt: (position) => this.#typeAt(uri, position),
       });
-    } catch (error) {
-      await this.stop(messageOf(error));
-      throw error;
-    }
+    return this.#orStop(() => this.#withDocument(join(view.folder, documentName), code, work));
   }
 
   /** The view is not used any more. */
@@ -144,6 +127,15 @@ export class CheckerProcess {
   async stop(why = 'it was ended'): Promise<void> {
     this.#end(why);
     await this.#program.stop();
+  }
+
+  async #orStop<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      await this.stop(messageOf(error));
+      throw error;
+    }
   }
 
   async #initialize(): Promise<void> {
@@ -170,18 +162,22 @@ export class CheckerProcess {
     if (this.#views.size > mostViews && oldest !== undefined) this.forget(oldest);
     this.#changeFolders([view.folder], []);
     const uri = uriOf(view.folder, keeperName);
-    this.#peer.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text: keeper } });
+    this.#openDocument(uri, keeper);
     await this.#diagnose(uri, startMs);
   }
 
   async #withDocument<Result>(path: string, text: string, work: (uri: string) => Promise<Result>): Promise<Result> {
     const uri = pathToFileURL(path).href;
-    this.#peer.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text } });
+    this.#openDocument(uri, text);
     try {
       return await work(uri);
     } finally {
       this.#peer.notify('textDocument/didClose', { textDocument: { uri } });
     }
+  }
+
+  #openDocument(uri: string, text: string): void {
+    this.#peer.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text } });
   }
 
   async #diagnose(uri: string, timeoutMs: number): Promise<Diagnostic[]> {
@@ -223,6 +219,14 @@ export class CheckerProcess {
     this.#ending.abort(why);
     this.#peer.close(new BridgeError('closed', `The type checker is gone: ${why}.`));
   }
+}
+
+/** What a type checker says of a place. */
+export interface Diagnostic {
+  range: Range;
+  message: string;
+  /** The rule, as `reportCallIssue`. */
+  code?: unknown;
 }
 
 export interface CheckedCode {

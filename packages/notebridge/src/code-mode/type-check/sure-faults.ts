@@ -1,15 +1,9 @@
-import type { CheckedTool } from '@notebridge/bindings';
+import type { CheckedPackage } from '@notebridge/bindings';
+import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { toPlainLine } from '../search/one-line.js';
+import type { CheckedCode, Diagnostic } from './checker-process.js';
 import { isSurelyWrong } from './json-kinds.js';
-import type { Position, Range, SourceText } from './source-text.js';
-
-/** What a type checker says of a place. */
-export interface Diagnostic {
-  range: Range;
-  message: string;
-  /** The rule, as `reportCallIssue`. */
-  code?: unknown;
-}
+import { type Position, type Range, SourceText } from './source-text.js';
 
 /** An error of the code against the functions of the tools. */
 export interface CodeFault {
@@ -22,19 +16,9 @@ export interface CodeFault {
   signature: string | undefined;
 }
 
-export interface Findings {
-  /** The tool that is called there, if that is sure: of a call, by a place within its parentheses. */
-  toolAt(position: Position): Promise<CheckedTool | undefined>;
-  /** The type of the variable there, as a checker prints it; undefined where there is none. */
-  typeAt(position: Position): Promise<string | undefined>;
-  /** What a name is meant to be: the nearest of those of a module. */
-  nearest(module: string, name: string): string | undefined;
-  /** Aborted: nobody waits for what is found. */
-  waiting: AbortSignal;
-}
-
 /** More would not be read. */
 const mostFaults = 5;
+const mostDiagnostics = 500;
 const mostLooks = 40;
 const maxText = 300;
 
@@ -48,22 +32,35 @@ interface Suspicion {
   argument?: string | undefined;
 }
 
-/** Of all that a checker says, what is surely an error of the code against the tools, wherever its values come from. */
-export async function findSureFaults(diagnostics: readonly Diagnostic[], source: SourceText, findings: Findings): Promise<CodeFault[]> {
+/** What a name is meant to be: the nearest of those of a module. */
+type Nearest = (module: string, name: string) => string | undefined;
+
+/**
+ * Of all that a checker says, what is surely an error of the code against the tools, wherever its values come from. `waiting`: aborted when nobody
+ * waits for it.
+ */
+export async function findSureFaults(
+  code: string,
+  { diagnostics: all, toolAt, typeAt }: CheckedCode,
+  { tools, waiting }: { tools: CheckedPackage['tools']; waiting: AbortSignal },
+): Promise<CodeFault[]> {
+  const diagnostics = all.slice(0, mostDiagnostics);
+  const source = new SourceText(code);
+  const nearest = nearestOf(tools);
   const faults: CodeFault[] = [];
   const dicts = diagnostics.filter(isOfDict).map(({ range }) => source.offsetOf(range.start));
   let looks = 0;
   for (const diagnostic of diagnostics) {
-    if (faults.length >= mostFaults || looks >= mostLooks || findings.waiting.aborted) break;
+    if (faults.length >= mostFaults || looks >= mostLooks || waiting.aborted) break;
     const { line } = diagnostic.range.start;
-    const suspicion = suspect(diagnostic, source, findings);
+    const suspicion = suspect(diagnostic, source, nearest);
     if (suspicion === undefined || source.mayBeCaught(line)) continue;
     if (suspicion.call !== undefined && dicts.some((at) => isIn(diagnostic.range, at, source))) continue;
     looks++;
-    const tool = suspicion.call && (await findings.toolAt(suspicion.call));
+    const tool = suspicion.call && (await toolAt(suspicion.call));
     if (suspicion.call !== undefined && (tool === undefined || tool.wireNames.has(suspicion.argument ?? ''))) continue;
     const { variable } = suspicion;
-    if (variable !== undefined && (await findings.typeAt(variable.at)) !== variable.type) continue;
+    if (variable !== undefined && (await typeAt(variable.at)) !== variable.type) continue;
     const signature = tool && toPlainLine(`${tool.server}.${tool.name}${tool.signature}`).slice(0, 1000);
     // What is missing, where a name is wrong, is the same mistake.
     if (faults.some((fault) => fault.line === line + 1 && fault.signature === signature && signature !== undefined)) continue;
@@ -81,7 +78,7 @@ export function isPatch({ code, message }: Diagnostic): boolean {
   );
 }
 
-function suspect({ code, message, range }: Diagnostic, source: SourceText, findings: Findings): Suspicion | undefined {
+function suspect({ code, message, range }: Diagnostic, source: SourceText, nearest: Nearest): Suspicion | undefined {
   const [first = ''] = message.split('\n', 1);
   switch (code) {
     case 'reportCallIssue':
@@ -93,9 +90,9 @@ function suspect({ code, message, range }: Diagnostic, source: SourceText, findi
     case 'reportIndexIssue':
     case 'reportGeneralTypeIssues':
     case 'reportAttributeAccessIssue':
-      return ofCoroutine(first, range, source) ?? ofItem(message, range, source) ?? ofName(first, range, source, findings);
+      return ofCoroutine(first, range, source) ?? ofItem(message, range, source) ?? ofName(first, range, source, nearest);
     case 'reportMissingImports':
-      return ofModule(first, findings);
+      return ofModule(first, nearest);
     default:
       return undefined;
   }
@@ -154,7 +151,7 @@ function ofItem(message: string, range: Range, source: SourceText): Suspicion | 
 }
 
 /** A function that a module of tools does not have. */
-function ofName(text: string, range: Range, source: SourceText, { nearest }: Findings): Suspicion | undefined {
+function ofName(text: string, range: Range, source: SourceText, nearest: Nearest): Suspicion | undefined {
   const [, attribute, owner] = /^"(.*)" is not a known attribute of module "((?:[\w]*\.)*generated(?:\.\w+)*)"/.exec(text) ?? [];
   if (attribute !== undefined && owner !== undefined)
     return /\bhasattr\b|\bgetattr\b/.test(source.text) ? undefined : { text: missing(owner, attribute, nearest), call: undefined };
@@ -173,12 +170,22 @@ function importedFrom(near: string): string | undefined {
   return isOneStatement ? last[1] : undefined;
 }
 
-function ofModule(text: string, { nearest }: Findings): Suspicion | undefined {
+function ofModule(text: string, nearest: Nearest): Suspicion | undefined {
   const [, parent, name] = /^Import "(generated(?:\.\w+)*)\.(\w+)" could not be resolved/.exec(text) ?? [];
   return parent === undefined || name === undefined ? undefined : { text: missing(parent, name, nearest), call: undefined };
 }
 
-function missing(module: string, name: string, nearest: Findings['nearest']): string {
+function nearestOf(tools: CheckedPackage['tools']): Nearest {
+  const all = [...tools.values()];
+  return (module, name) => {
+    const server = module.split('.').at(-1);
+    const isOfServers = /^generated\.(mcp|servers)$/.test(module);
+    const names = isOfServers ? all.map((tool) => tool.server) : all.filter((tool) => tool.server === server).map((tool) => tool.name);
+    return didYouMean(name, [...new Set(names)]);
+  };
+}
+
+function missing(module: string, name: string, nearest: Nearest): string {
   const near = nearest(module, name);
   return `${module} has no "${name}". ${near === undefined ? 'search_tools finds what there is.' : `Did you mean "${near}"?`}`;
 }

@@ -1,14 +1,12 @@
 import type { CheckedPackage } from '@notebridge/bindings';
-import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { TypeCheckerProgram } from '../../processes/type-checker-program.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { Slots } from '../../util/slots.js';
-import { isCheckable, mayPatch } from './checkable-code.js';
-import type { CheckedCode, CheckedView } from './checker-process.js';
-import type { KeptChecker } from './kept-checker.js';
-import { SourceText } from './source-text.js';
+import type { CheckedView } from './checker-process.js';
+import { KeptChecker } from './kept-checker.js';
 import { type CodeFault, findSureFaults, isPatch } from './sure-faults.js';
 
 /** What code may import, as it is checked. */
@@ -17,9 +15,7 @@ export interface CheckablePackages {
   checkable(signal: AbortSignal): Promise<CheckablePackage | undefined>;
 }
 
-export interface CheckablePackage {
-  make(): Promise<CheckedPackage>;
-}
+export type CheckablePackage = () => Promise<CheckedPackage>;
 
 export interface CheckRequest {
   code: string;
@@ -40,8 +36,10 @@ export interface CheckResult {
 }
 
 export interface TypeCheckerOptions {
-  checker: KeptChecker;
+  program: TypeCheckerProgram;
   logger: Logger;
+  /** Nobody has code checked for so long: the checker ends, and the next check starts it anew. Milliseconds. */
+  idleMs: number;
   /** How long code waits for its check; then it runs unchecked. Milliseconds. */
   waitMs: number;
 }
@@ -56,30 +54,40 @@ interface Caller {
   isTold: boolean;
 }
 
-/** Of one code. */
-const mostDiagnostics = 500;
 const mostCallers = 1000;
 const mostViews = 8;
 /** After code that took too long, that of the same caller is not checked for so long; doubled each time. Milliseconds. */
 const blockMs = 5000;
 const longestBlockMs = 600_000;
 
+/** Longer code is not looked at. UTF-16 units. */
+const mostCharacters = 100_000;
+/** A line of a magic, or of a shell: no Python, but the kernel takes it. */
+const magicLine = /^[ \t]*(?:[A-Za-z_][\w., ]*=[ \t]*)?[%!?]|^[ \t]*[A-Za-z_][\w.]*\?{1,2}[ \t]*$/m;
+/** What gives names another meaning than the one they were imported with, or makes some that are nowhere written. */
+const patching =
+  /\b(?:setattr|delattr|exec|eval|globals|locals|vars|__import__|__dict__|__builtins__|builtins|importlib|sys\.modules|sys\.path|sys\.meta_path|mock|monkeypatch|set_tool_caller|runpy|ctypes)\b/;
+
 /** Checks code against the tools that its principal may call. Whatever goes wrong here, the code runs. */
 export class TypeChecker {
-  readonly #options: TypeCheckerOptions;
+  readonly #checker: KeptChecker;
+  readonly #logger: Logger;
+  readonly #waitMs: number;
   readonly #turns = new Slots(1);
   readonly #callers = new Map<string, Caller>();
   readonly #views = new Map<CheckablePackage, Promise<CheckedView>>();
   readonly #opened = new WeakSet<CheckablePackages>();
   readonly #closing = new AbortController();
 
-  constructor(options: TypeCheckerOptions) {
-    this.#options = options;
+  constructor({ program, logger, idleMs, waitMs }: TypeCheckerOptions) {
+    this.#checker = new KeptChecker({ program, logger, idleMs, workMs: 3 * waitMs });
+    this.#logger = logger;
+    this.#waitMs = waitMs;
   }
 
   /** Code will come: nobody shall wait until the checker has started. Does not wait for it. */
   prepare(): void {
-    this.#options.checker.get().catch(() => {});
+    this.#checker.get().catch(() => {});
   }
 
   /** Never rejects. */
@@ -94,7 +102,7 @@ export class TypeChecker {
     if (Date.now() < caller.blockedUntil) return { faults: [], mayPatch: mayPatch(code, undefined) };
     const waiting = new AbortController();
     const work = caller.slots.run(() => this.#check(request, waiting.signal));
-    const isInTime = await settlesWithin(work, this.#options.waitMs, signal);
+    const isInTime = await settlesWithin(work, this.#waitMs, signal);
     waiting.abort();
     try {
       const result = isInTime ? await work : undefined;
@@ -104,9 +112,9 @@ export class TypeChecker {
       }
       work.catch(() => {});
       if (signal.aborted) return { faults: [], mayPatch: true };
-      return this.#unchecked(caller, `its check took longer than ${this.#options.waitMs / 1000} s`, code);
+      return this.#unchecked(caller, `its check took longer than ${this.#waitMs / 1000} s`, code);
     } catch (error) {
-      this.#options.logger.debug('Code was not checked.', { error: messageOf(error) });
+      this.#logger.debug('Code was not checked.', { error: messageOf(error) });
       return this.#unchecked(caller, 'the type checker is not there just now', code);
     }
   }
@@ -114,7 +122,7 @@ export class TypeChecker {
   /** Ends the checker. Closing twice is harmless. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#options.checker.close();
+    await this.#checker.close();
   }
 
   /** Once for each that has code run. Does not wait for it. */
@@ -124,21 +132,20 @@ export class TypeChecker {
     const open = async (): Promise<void> => {
       const source = await packages.checkable(this.#closing.signal);
       if (source === undefined || this.#closing.signal.aborted) return;
-      const [view, process] = await Promise.all([this.#viewOf(source), this.#options.checker.get()]);
+      const [view, process] = await Promise.all([this.#viewOf(source), this.#checker.get()]);
       await this.#turns.run(() => process.open(view));
     };
-    open().catch((error: unknown) => this.#options.logger.debug('The type checker was not prepared.', { error: messageOf(error) }));
+    open().catch((error: unknown) => this.#logger.debug('The type checker was not prepared.', { error: messageOf(error) }));
   }
 
   /** Undefined: nobody waits for it any more. */
   async #check({ code, packages, principalKey, signal }: CheckRequest, waiting: AbortSignal): Promise<CheckResult | undefined> {
-    const { checker } = this.#options;
     const source = await packages.checkable(waiting);
     if (waiting.aborted) return undefined;
     if (source === undefined) return { faults: [], mayPatch: mayPatch(code, undefined) };
     const view = await this.#viewOf(source);
     if (mayPatch(code, view.tools)) return { faults: [], mayPatch: true };
-    const process = await checker.get();
+    const process = await this.#checker.get();
     return this.#turns.run(async () => {
       if (waiting.aborted || process.isOver) return undefined;
       await process.open(view);
@@ -148,8 +155,11 @@ export class TypeChecker {
       };
       waiting.addEventListener('abort', onLate, { once: true });
       try {
-        const result = await process.check(view, code, (checked) => toResult(code, view.tools, { ...checked, waiting }));
-        checker.succeeded();
+        const result = await process.check(view, code, async (checked): Promise<CheckResult> => {
+          if (checked.diagnostics.some(isPatch)) return { faults: [], mayPatch: true };
+          return { faults: await findSureFaults(code, checked, { tools: view.tools, waiting }), mayPatch: false };
+        });
+        this.#checker.succeeded();
         return result;
       } finally {
         waiting.removeEventListener('abort', onLate);
@@ -158,15 +168,14 @@ export class TypeChecker {
   }
 
   #viewOf(source: CheckablePackage): Promise<CheckedView> {
-    const { checker } = this.#options;
     const known = this.#views.get(source);
-    const view = known ?? source.make().then((made) => checker.addView(made));
+    const view = known ?? source().then((made) => this.#checker.addView(made));
     // One that failed is tried again.
     view.catch(() => this.#views.delete(source));
     const [oldest] = this.#views;
     keepLatest(this.#views, [source, view], mostViews);
     if (known === undefined && oldest !== undefined && !this.#views.has(oldest[0]))
-      oldest[1].then((each) => checker.removeView(each)).catch(() => {});
+      oldest[1].then((each) => this.#checker.removeView(each)).catch(() => {});
     return view;
   }
 
@@ -191,19 +200,15 @@ export class TypeChecker {
   }
 }
 
-async function toResult(
-  code: string,
-  tools: CheckedPackage['tools'],
-  { diagnostics, toolAt, typeAt, waiting }: CheckedCode & { waiting: AbortSignal },
-): Promise<CheckResult> {
-  if (diagnostics.some(isPatch)) return { faults: [], mayPatch: true };
-  const nearest = (module: string, name: string): string | undefined => {
-    const all = [...tools.values()];
-    const isOfServers = /^generated\.(mcp|servers)$/.test(module);
-    const server = module.split('.').at(-1);
-    const names = isOfServers ? all.map((tool) => tool.server) : all.filter((tool) => tool.server === server).map((tool) => tool.name);
-    return didYouMean(name, [...new Set(names)]);
-  };
-  const faults = await findSureFaults(diagnostics.slice(0, mostDiagnostics), new SourceText(code), { toolAt, typeAt, nearest, waiting });
-  return { faults, mayPatch: false };
+/** Whether there is anything in the code that a check could find: only what is imported in it has types. */
+function isCheckable(code: string): boolean {
+  return /\bgenerated\b/.test(code) && code.length <= mostCharacters && !code.includes('\0') && !magicLine.test(code);
+}
+
+/** Whether code may change what the tools' functions are: then types say nothing any more, of it and of what comes after it. */
+function mayPatch(code: string, tools: CheckedPackage['tools'] | undefined): boolean {
+  if (patching.test(code)) return true;
+  const names = new Set([...(tools?.values() ?? [])].map(({ name }) => name));
+  for (const [, name = ''] of code.matchAll(/\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]{0,200})?=(?!=)/g)) if (names.has(name)) return true;
+  return false;
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sealFiles } from '@notebridge/bindings';
 import { expect, it, onTestFinished } from 'vitest';
-import { packArchive } from './archive.js';
+import { packArchive } from './served-bindings.js';
 
 const long = `mcp/${'s'.repeat(80)}/${'t'.repeat(80)}.py`;
 const files = sealFiles(

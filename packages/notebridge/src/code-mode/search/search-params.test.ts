@@ -1,5 +1,6 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { parseDescribe, parseSearch } from './parse-params.js';
+import { describeToolsTool, parseDescribe, parseSearch, searchToolsTool } from './search-params.js';
 
 describe('parseSearch', () => {
   it('takes what is left out, or null, at its default; a list is longer than what is found', () => {
@@ -35,8 +36,8 @@ describe('parseSearch', () => {
 
 describe('parseDescribe', () => {
   it('takes each name once, and one name by itself', () => {
-    expect(parseDescribe({ tools: ['a.b', 'a.b', 'c'] })).toEqual({ tools: ['a.b', 'c'] });
-    expect(parseDescribe({ tools: 'a.b' })).toEqual({ tools: ['a.b'] });
+    expect(parseDescribe({ tools: ['a.b', 'a.b', 'c'] })).toEqual(['a.b', 'c']);
+    expect(parseDescribe({ tools: 'a.b' })).toEqual(['a.b']);
   });
 
   it.each<[params: unknown, said: RegExp]>([
@@ -46,4 +47,9 @@ describe('parseDescribe', () => {
     [{ tools: Array.from({ length: 21 }, (_, at) => `t${at}`) }, /names 21 tools, and at most 20/],
     [{ tools: ['a'], language: 'typescript' }, /Code here is Python.* \(found "typescript"\).*generate --lang typescript/],
   ])('refuses %j', (params, said) => expect(() => parseDescribe(params)).toThrow(said));
+});
+
+it('the two definitions take at most 600 tokens, as agents see them', () => {
+  const shown = [searchToolsTool, describeToolsTool].map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  expect(countTokens(JSON.stringify(shown))).toBeLessThanOrEqual(600);
 });

@@ -1,4 +1,6 @@
+import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
+import { envelopeOf } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
 import type { RecordedEntry, Recording } from './read-recording.js';
 
@@ -15,4 +17,27 @@ export function chooseLink(
   if (names.length === 0) throw new BridgeError('bad_usage', `${quote(file)} holds no message: nothing connected while it was recorded.`);
   const found = wanted === undefined ? 'several connections and none of an agent' : `no connection ${quote(wanted)}`;
   throw new BridgeError('bad_usage', `${quote(file)} holds ${found}. Choose one with --link: ${names.join(', ')}.`);
+}
+
+/** What a link of a recording holds, of which eras its requests are, and how long it lasted from its first to its last line. Milliseconds. */
+export function describeLink(entries: readonly RecordedEntry[]) {
+  const eras = new Set<'legacy' | 'modern'>();
+  let requests = 0;
+  let messages = 0;
+  for (const entry of entries) {
+    if (entry.kind !== 'message') continue;
+    messages++;
+    const { method, id, params } = entry.message;
+    if (entry.from !== 'client' || typeof method !== 'string' || id === undefined) continue;
+    requests++;
+    if (method === 'initialize') eras.add('legacy');
+    else if (isJsonObject(params) && envelopeOf(params) !== undefined && method !== 'server/discover') eras.add('modern');
+  }
+  return {
+    sessions: new Set(entries.map(({ session }) => session)).size,
+    requests,
+    messages,
+    eras: [...eras],
+    lastedMs: (entries.at(-1)?.t ?? 0) - (entries[0]?.t ?? 0),
+  };
 }
