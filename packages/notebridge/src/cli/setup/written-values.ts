@@ -7,8 +7,8 @@ import { BridgeError } from '../../core/errors.js';
 import type { Environment } from '../../processes/environment.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { quote } from '../../util/quote.js';
+import { toWholeKernel } from '../command-options.js';
 import { chooseHub } from '../hub/choose-hub.js';
-import { toWholeKernel } from '../kernel-argument.js';
 
 /** The value of `--notebook` as it is written into a host's file. */
 export interface NotebookArgument {
