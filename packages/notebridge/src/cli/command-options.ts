@@ -3,11 +3,7 @@ import { join, resolve, sep } from 'node:path';
 import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { PageOptions } from '../assembly/notebooks/page-options.js';
-import { isNatsUrl, withClusterUrls } from '../config/cluster-settings.js';
 import { noOtherTools } from '../config/code-mode-limits.js';
-import type { Config } from '../config/config.js';
-import { loadConfig } from '../config/load-config.js';
-import { BridgeError } from '../core/errors.js';
 import { hubNamePattern } from '../identity/hub-name.js';
 import { stateDir } from '../processes/state-dir.js';
 
@@ -167,25 +163,4 @@ export function listOption(flags: string, description: string): Option {
 /** The values of an option that can be given more than once, or with commas. */
 export function collect(value: string, previous: string[] = []): string[] {
   return [...previous, ...value.split(',').filter((part) => part !== '')];
-}
-
-/** `--cluster`: which NATS. */
-export function clusterOption(flags: '--cluster <urls>' | '--cluster [urls]', description: string): Option {
-  return new Option(flags, description).argParser(parseClusterUrls);
-}
-
-function parseClusterUrls(text: string): string[] {
-  const urls = text.split(',').map((url) => url.trim());
-  const wrong = urls.find((url) => !isNatsUrl(url));
-  if (wrong === undefined) return urls;
-  // It may hold a password, and commander would print it.
-  const advice =
-    'is an address of NATS like "nats://host:4222", or several with "," between them (in a password, "%", "#", "?" and "/" as "%25", "%23", "%3F" and "%2F"). What was given is not shown.';
-  throw new BridgeError('bad_usage', `The argument of --cluster (or NOTEBRIDGE_CLUSTER) ${advice}`);
-}
-
-/** The config, with these servers of NATS if there are any. Rejects with `bad_config`. */
-export async function loadClusterConfig(file: string | undefined, urls: readonly string[] | undefined): Promise<Config> {
-  const config = await loadConfig({ file, env: process.env });
-  return { ...config, cluster: withClusterUrls(config.cluster, urls) };
 }

@@ -6,9 +6,9 @@ import { connectNats } from '../../cluster/nats/connect-nats.js';
 import { BridgeError } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { quote } from '../../util/quote.js';
-import { loadClusterConfig } from '../command-options.js';
 import { printJsonLine, printTable, toDuration } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
+import { loadClusterConfig } from './cluster-option.js';
 
 /** Hubs answer within milliseconds, but for one with a process of notebooks that does not. */
 const askMs = 3000;

@@ -4,7 +4,8 @@ import { readHostPlaces } from '../../broker/host-place.js';
 import { readHubFiles } from '../../identity/hub-file.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
-import { addOptions, clusterOption, sharedOptions } from '../command-options.js';
+import { clusterOption } from '../cluster/cluster-option.js';
+import { addOptions, sharedOptions } from '../command-options.js';
 import { printJsonLine, printTable, toDuration } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 

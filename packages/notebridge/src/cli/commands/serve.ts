@@ -4,12 +4,11 @@ import type { Notebridge } from '../../assembly/create-notebridge.js';
 import type { ClosableLogger } from '../../state/closable-logger.js';
 import { ownVersion } from '../../state/own-files.js';
 import type { Redacting } from '../../util/redactor.js';
+import { clusterOption, loadClusterConfig } from '../cluster/cluster-option.js';
 import {
   addOptions,
-  clusterOption,
   type HubCommandOptions,
   listOption,
-  loadClusterConfig,
   numberWithin,
   parseHubName,
   parsePort,
