@@ -1,32 +1,27 @@
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
+import { join, resolve, sep } from 'node:path';
 import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
-import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import { noOtherTools } from '../config/code-mode-limits.js';
 import { hubNamePattern } from '../identity/hub-name.js';
 import { stateDir } from '../processes/state-dir.js';
 
+/** Options that are handed on as they are given. */
+type PassedOptions = 'port' | 'list' | 'journal' | 'outputs' | 'kernel' | 'sandbox' | 'files' | 'allowNet' | 'allowEdits';
+
 /** What the commands that open a notebook have in common. */
-export interface HubCommandOptions {
+export interface HubCommandOptions extends Pick<PageOptions, PassedOptions> {
   config?: string;
-  port: number;
   logDir: string;
   logLevel: LoggerLevel;
   browser: boolean;
-  journal: boolean;
-  outputs: 'fit' | 'whole';
-  allowEdits?: boolean;
   notebook: string;
-  kernel?: string | undefined;
-  sandbox?: SandboxMode;
   /** True: the notebook is held in this process, whose agents use no other. */
   standalone?: boolean;
   /** `join`: the page of Colab is held by the user's broker. */
   hold?: 'own' | 'join';
-  files?: FolderAccess;
-  allowNet: string[];
   codeMode?: true;
-  list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
 }
@@ -57,12 +52,10 @@ export const sharedOptions = {
       "what code reaches of the notebook's folder: nothing, to read, or to read and write; refused where it would not be kept (default: all that you can without a sandbox, ro in one; Pyodide: ro if a person opened the notebook, else none, never rw)",
     ).choices(['none', 'ro', 'rw']),
   allowNet: () =>
-    new Option(
+    listOption(
       '--allow-net <host>',
       'a server that code in Pyodide or in the sandbox may reach, on ports 443 and 80: "pypi.org", "*.example.org", "example.org:8443" (repeatable)',
-    )
-      .default([], 'none')
-      .argParser(collect),
+    ),
   codeMode: () =>
     new Option(
       '--code-mode [on]',
@@ -86,12 +79,8 @@ export const sharedOptions = {
       .choices(['fit', 'whole'])
       .default('fit'),
   allowEdits: () => new Option('--allow-edits', 'change notebooks of a Jupyter server without asking, also where open tabs cannot follow'),
-  allowHost: () =>
-    new Option('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)')
-      .default([], 'none')
-      .argParser(collect),
-  allowOrigin: () =>
-    new Option('--allow-origin <origin>', 'let in pages of this origin (repeatable, exact)').default([], 'none').argParser(collect),
+  allowHost: () => listOption('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)'),
+  allowOrigin: () => listOption('--allow-origin <origin>', 'let in pages of this origin (repeatable, exact)'),
   logDir: () => new Option('--log-dir <dir>', 'folder for the log').default(join(stateDir(), 'logs')),
   logLevel: () => new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
   standalone: () =>
@@ -127,32 +116,51 @@ export function addOptions(command: Command, options: readonly Option[]): Comman
   return command;
 }
 
+/** A command below another one. */
+export function subcommand(command: Command, name: string, description: string): Command {
+  const below = new Command(name).description(description);
+  command.addCommand(below);
+  return below;
+}
+
 /** A switch, whose variable needs a word. It once chose between tools: a word that asks for others is not passed over. */
 export function parseCodeMode(text: string): true {
   if (['1', 'true', 'yes', 'on'].includes(text.toLowerCase())) return true;
   throw new InvalidArgumentError(`${noOtherTools}. Write --code-mode alone.`);
 }
 
-export function parsePort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535 || text.trim() === '')
-    throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
-  return port;
+/** Reads a whole number within bounds; `rule` is what a wrong one is answered with. */
+export function numberWithin(from: number, to: number, rule: string): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (Number.isInteger(number) && number >= from && number <= to && text.trim() !== '') return number;
+    throw new InvalidArgumentError(rule);
+  };
 }
+
+export const parsePort = numberWithin(0, 65_535, 'A port is a whole number from 0 to 65535.');
 
 export function parseHubName(text: string): string {
   if (!hubNamePattern.test(text)) throw new InvalidArgumentError('A hub is named by up to 32 characters of a-z, 0-9 and "-".');
   return text;
 }
 
-export function parseMilliseconds(text: string): number {
-  const ms = Number(text);
-  if (!Number.isInteger(ms) || ms < 0 || ms > 3_600_000 || text.trim() === '')
-    throw new InvalidArgumentError('A time is a whole number of milliseconds, at most an hour.');
-  return ms;
+/**
+ * What `--kernel` names, as any process can find it: a path becomes a whole one, since another process may open the notebook, in a
+ * folder of its own. `.venv` is a path too where such a folder is there; any other single word is the name of a kernelspec.
+ */
+export function toWholeKernel(kernel: string, from: string = process.cwd()): string {
+  const path = resolve(from, kernel);
+  const isFolder = (): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return kernel.includes('/') || kernel.includes(sep) || (kernel.startsWith('.') && isFolder()) ? path : kernel;
 }
 
-/** Of an option that can be given more than once, or with commas. */
-export function collect(value: string, previous: string[]): string[] {
+/** An option that can be given more than once, or with commas; an empty list where it is not. */
+export function listOption(flags: string, description: string): Option {
+  return new Option(flags, description).default([], 'none').argParser(collect);
+}
+
+/** The values of an option that can be given more than once, or with commas. */
+export function collect(value: string, previous: string[] = []): string[] {
   return [...previous, ...value.split(',').filter((part) => part !== '')];
 }

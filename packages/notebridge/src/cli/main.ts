@@ -8,6 +8,7 @@ import { hubVariable } from '../identity/hub-name.js';
 import { stateDir } from '../processes/state-dir.js';
 import { ownVersion } from '../state/own-files.js';
 import { quote } from '../util/quote.js';
+import { type CommandName, commandDescriptions } from './command-names.js';
 import { parseHubName } from './command-options.js';
 import { stdioCommand } from './commands/stdio.js';
 import { asTyped, commandHelp } from './own-command.js';
@@ -15,38 +16,37 @@ import { asTyped, commandHelp } from './own-command.js';
 /** Faults of the caller, not of the work: exit code 2. */
 const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook', 'bad_recording']);
 
-/** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */
-const lazyCommands: Record<string, () => Promise<Command>> = {
-  serve: async () => (await import('./commands/serve.js')).serveCommand(),
-  status: async () => (await import('./commands/status.js')).statusCommand(),
-  console: async () => (await import('./commands/console.js')).consoleCommand(),
-  code: async () => (await import('./commands/code.js')).codeCommand(),
-  logs: async () => (await import('./commands/logs.js')).logsCommand(),
-  servers: async () => (await import('./commands/servers.js')).serversCommand(),
-  tools: async () => (await import('./commands/tools.js')).toolsCommand(),
-  call: async () => (await import('./commands/call.js')).callCommand(),
-  login: async () => (await import('./commands/login.js')).loginCommand(),
-  logout: async () => (await import('./commands/logout.js')).logoutCommand(),
-  grant: async () => (await import('./commands/grant.js')).grantCommand(),
-  grants: async () => (await import('./commands/grants.js')).grantsCommand(),
-  approvals: async () => (await import('./commands/approvals.js')).approvalsCommand(),
-  doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
-  skills: async () => (await import('./commands/skills.js')).skillsCommand(),
-  generate: async () => (await import('./commands/generate.js')).generateCommand(),
-  demo: async () => (await import('./commands/demo.js')).demoCommand(),
-  notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
-  kernels: async () => (await import('./commands/kernels.js')).kernelsCommand(),
-  ps: async () => (await import('./commands/ps.js')).psCommand(),
-  stop: async () => (await import('./commands/stop.js')).stopCommand(),
-  release: async () => (await import('./commands/release.js')).releaseCommand(),
-  broker: async () => (await import('./commands/broker.js')).brokerCommand(),
-  record: async () => (await import('./commands/record.js')).recordCommand(),
-  replay: async () => (await import('./commands/replay.js')).replayCommand(),
-  setup: async () => (await import('./commands/setup.js')).setupCommand(),
+/** What adds options and work to each command, loaded only when it is called: an agent waits for `stdio`. */
+const loaders: Readonly<Record<CommandName, () => Promise<(command: Command) => void>>> = {
+  stdio: async () => stdioCommand,
+  serve: async () => (await import('./commands/serve.js')).serveCommand,
+  status: async () => (await import('./commands/status.js')).statusCommand,
+  console: async () => (await import('./commands/console.js')).consoleCommand,
+  code: async () => (await import('./commands/code.js')).codeCommand,
+  logs: async () => (await import('./commands/logs.js')).logsCommand,
+  servers: async () => (await import('./commands/servers.js')).serversCommand,
+  tools: async () => (await import('./commands/tools.js')).toolsCommand,
+  call: async () => (await import('./commands/call.js')).callCommand,
+  login: async () => (await import('./commands/login.js')).loginCommand,
+  logout: async () => (await import('./commands/logout.js')).logoutCommand,
+  grant: async () => (await import('./commands/grant.js')).grantCommand,
+  grants: async () => (await import('./commands/grants.js')).grantsCommand,
+  approvals: async () => (await import('./commands/approvals.js')).approvalsCommand,
+  doctor: async () => (await import('./commands/doctor.js')).doctorCommand,
+  skills: async () => (await import('./commands/skills.js')).skillsCommand,
+  generate: async () => (await import('./commands/generate.js')).generateCommand,
+  demo: async () => (await import('./commands/demo.js')).demoCommand,
+  notebook: async () => (await import('./commands/notebook.js')).notebookCommand,
+  kernels: async () => (await import('./commands/kernels.js')).kernelsCommand,
+  ps: async () => (await import('./commands/ps.js')).psCommand,
+  stop: async () => (await import('./commands/stop.js')).stopCommand,
+  release: async () => (await import('./commands/release.js')).releaseCommand,
+  broker: async () => (await import('./commands/broker.js')).brokerCommand,
+  record: async () => (await import('./commands/record.js')).recordCommand,
+  replay: async () => (await import('./commands/replay.js')).replayCommand,
+  setup: async () => (await import('./commands/setup.js')).setupCommand,
 };
-
-/** Started by other commands, and by no person. */
-const hiddenCommands = new Set(['broker']);
+const commandNames = Object.keys(loaders) as CommandName[];
 
 async function main(argv: string[]): Promise<void> {
   heedRecord(stateDir());
@@ -71,20 +71,21 @@ async function main(argv: string[]): Promise<void> {
     .addHelpText('after', startHelp)
     .addHelpText('afterAll', commandHelp)
     .showHelpAfterError('Run "notebridge --help" to see what there is.');
-  const wanted = argv.find((word) => Object.hasOwn(lazyCommands, word));
   // A person who types the bare name wants to know what it is; an agent host never has a terminal here.
   const isBare = argv.length === 0 && process.stdin.isTTY;
   const wantsHelp = isBare || argv.some((word) => ['help', '-h', '--help'].includes(word));
-  const add = (command: Command, isDefault = false): void => {
-    program.addCommand(command.copyInheritedSettings(program), { isDefault });
-    if (!isDefault) command.showHelpAfterError(`Run "notebridge ${command.name()} --help" to see what there is.`);
-  };
-  add(stdioCommand(), true);
-  for (const [name, load] of Object.entries(lazyCommands)) {
-    if (name === wanted || (wantsHelp && !hiddenCommands.has(name))) add(await load());
+  for (const name of commandNames) {
+    const isDefault = name === 'stdio';
+    const isCalled = isDefault || argv.includes(name);
+    // Help names all of them, and loads none of the others.
+    if (!isCalled && !wantsHelp) continue;
+    // A broker is started by other commands, and by no person.
+    const command = program.command(name, { isDefault, hidden: name === 'broker' }).description(commandDescriptions[name]);
+    if (!isDefault) command.showHelpAfterError(`Run "notebridge ${name} --help" to see what there is.`);
+    if (isCalled) (await loaders[name]())(command);
   }
 
-  assertCommand(argv, program);
+  assertCommand(argv);
   if (isBare) return program.outputHelp();
   await program.parseAsync(argv, { from: 'user' });
 }
@@ -100,8 +101,8 @@ const startHelp = (): string =>
   ].join('\n');
 
 /** Commander would take an unknown command for an argument of the default one. */
-function assertCommand([word, ...others]: readonly string[], program: Command): void {
-  const known = [...program.commands.map((command) => command.name()), ...Object.keys(lazyCommands), 'help'];
+function assertCommand([word, ...others]: readonly string[]): void {
+  const known = [...commandNames, 'help'];
   if (word === undefined || word.startsWith('-') || known.includes(word)) return;
   if (word.endsWith('.ipynb'))
     throw new BridgeError(
@@ -128,7 +129,7 @@ function report(error: unknown, isVerbose: boolean): number {
 
 /** Options before the command are taken for those of the default one. */
 function orderHint(words: readonly string[]): string {
-  const at = words.findIndex((word) => Object.hasOwn(lazyCommands, word));
+  const at = words.findIndex((word) => Object.hasOwn(commandDescriptions, word));
   if (at < 1 || !words[0]?.startsWith('-')) return '';
   const ordered = [words[at] ?? '', ...words.slice(0, at), ...words.slice(at + 1)];
   return asTyped(`The command comes first: notebridge ${ordered.map((word) => shellWord(word)).join(' ')}\n`);

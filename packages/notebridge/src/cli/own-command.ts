@@ -4,12 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { shellWord } from '@notebridge/kit/shell-word';
 import type { Environment } from '../processes/environment.js';
 import { ownPackageFolder } from '../state/own-files.js';
-
-/** The commands that our texts name; test/e2e/printed-commands.test.ts holds this list against `--help`. */
-const commandNames =
-  'stdio serve servers tools call login logout grant grants approvals status console code logs doctor generate demo notebook kernels ps stop release record replay setup skills'.split(
-    ' ',
-  );
+import { commandDescriptions } from './command-names.js';
 
 /**
  * What a person types to run this very program, from any folder: `notebridge` where PATH leads to it, else `node` with its absolute
@@ -29,7 +24,7 @@ export function asTyped(text: string, command = ownCommand()): string {
   return command === 'notebridge' ? text : text.replace(mention, () => command);
 }
 
-const mention = new RegExp(`(?<![\\w/@.-])notebridge(?= (?:${commandNames.join('|')}|--help)\\b)`, 'g');
+const mention = new RegExp(`(?<![\\w/@.-])notebridge(?= (?:${Object.keys(commandDescriptions).join('|')}|--help)\\b)`, 'g');
 
 /** What help texts end with where "notebridge" cannot be typed as it stands in them; empty where it can. */
 export function commandHelp(): string {

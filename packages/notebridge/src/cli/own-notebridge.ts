@@ -5,12 +5,10 @@ import type { NotebridgeOptions } from '../assembly/options.js';
 import { loadConfig } from '../config/load-config.js';
 import { BridgeError } from '../core/errors.js';
 import { assertKeptOutside } from '../processes/written-rule.js';
-import type { ClosableLogger } from '../state/closable-logger.js';
-import { createFileLogger } from '../state/file-logger.js';
+import { createFileLogger, type FileLogger } from '../state/file-logger.js';
 import type { Redacting } from '../util/redactor.js';
-import type { HubCommandOptions } from './command-options.js';
-import { toWholeKernel } from './kernel-argument.js';
-import { logFaults } from './process-life.js';
+import { type HubCommandOptions, toWholeKernel } from './command-options.js';
+import { logFaults, untilSignal } from './process-life.js';
 
 /** What a command adds to its options. */
 export type CommandParts = Omit<NotebridgeOptions, 'pages'> & { command: string; hold?: PageOptions['hold'] };
@@ -18,30 +16,26 @@ export type CommandParts = Omit<NotebridgeOptions, 'pages'> & { command: string;
 /** Puts together what a command asks for, with a log, by default in a file. Rejects with `bad_config` or `bad_middleware`. */
 export async function createOwnNotebridge(options: HubCommandOptions, { command, ...parts }: CommandParts): Promise<Notebridge> {
   if (typeof parts.notebook !== 'function') assertFolder(parts.notebook ?? options.notebook, '--notebook');
-  const createLogger = parts.createLogger ?? ((redactor: Redacting) => createCommandLog(command, options, redactor));
+  const createLogger = parts.createLogger ?? toCommandLog(command, options);
+  const { port, list, journal, outputs, allowEdits, sandbox, files, allowNet, kernel } = options;
+  const sameNamed = { port, list, journal, outputs, allowEdits, sandbox, files, allowNet };
   return createNotebridge({
     ...parts,
     config: parts.config ?? (await loadConfig({ file: options.config, env: process.env })),
     notebook: parts.notebook ?? options.notebook,
     codeMode: options.codeMode,
     pages: {
-      port: options.port,
-      list: options.list,
+      ...sameNamed,
       openBrowser: options.browser,
-      journal: options.journal,
-      outputs: options.outputs,
-      kernel: options.kernel === undefined ? undefined : toWholeKernel(options.kernel),
+      kernel: kernel && toWholeKernel(kernel),
       attended: command !== 'stdio' && process.stdin.isTTY,
-      allowEdits: options.allowEdits,
-      sandbox: options.sandbox,
-      files: options.files,
-      allowNet: options.allowNet,
       hold: parts.hold,
       joinsPage: options.hold === 'join',
       allowHosts: options.allowHost,
       allowOrigins: options.allowOrigin,
     },
     createLogger: (redactor) => {
+      if (parts.createLogger === undefined) assertKeptOutside(options.logDir, '--log-dir');
       const logger = createLogger(redactor);
       logFaults(logger);
       return logger;
@@ -49,12 +43,32 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
   });
 }
 
+/** Serves one agent on stdio until it closes its end, a signal comes, or a person ends it; then closes everything. */
+export async function serveAgent(bridge: Notebridge): Promise<void> {
+  try {
+    await bridge.start();
+    const door = bridge.serveStdio();
+    bridge.hub.logger.info('Serving an agent over stdio.');
+    const ended = bridge.notebook?.ended;
+    await Promise.race([door.closed, untilSignal(), ...(ended === undefined ? [] : [ended])]);
+    door.close();
+    await door.closed;
+    const { readableEnded, bytesRead } = process.stdin;
+    if (readableEnded && bytesRead === 0) process.stderr.write(nobodyThere);
+  } finally {
+    await bridge.close();
+  }
+}
+
+const nobodyThere =
+  'notebridge: Standard input ended before an agent said anything, so this has ended too. An agent host keeps it open; for yourself, start it in a terminal.\n';
+
 /**
  * Agent hosts that know no folder start us in the root, where a relative file would be looked for, or made, at the wrong place. @throws
  * BridgeError `bad_usage`.
  */
-export function assertFolder(file: string | undefined, option: string, { isTTY } = process.stdin): void {
-  const cwd = process.cwd();
+export function assertFolder(file: string | undefined, option: string): void {
+  const [cwd, { isTTY }] = [process.cwd(), process.stdin];
   if (file === undefined || !file.endsWith('.ipynb') || URL.canParse(file) || isAbsolute(file) || isTTY || parse(cwd).root !== cwd) return;
   throw new BridgeError(
     'bad_usage',
@@ -62,13 +76,9 @@ export function assertFolder(file: string | undefined, option: string, { isTTY }
   );
 }
 
-function createCommandLog(command: string, { logDir, logLevel }: HubCommandOptions, redactor: Redacting): ClosableLogger {
-  assertKeptOutside(logDir, '--log-dir');
-  return createFileLogger({
-    dir: logDir,
-    name: `${new Date().toISOString().replaceAll(':', '-')}-${command}-${process.pid}`,
-    level: logLevel,
-    redactor,
-    onWarning: (text) => process.stderr.write(`notebridge: ${text}\n`),
-  });
+/** The log of a command, in a file of its own; what a person should see of it stands on stderr too. */
+export function toCommandLog(command: string, { logDir: dir, logLevel: level }: Pick<HubCommandOptions, 'logDir' | 'logLevel'>) {
+  const name = `${new Date().toISOString().replaceAll(':', '-')}-${command}-${process.pid}`;
+  const onWarning = (text: string): void => void process.stderr.write(`notebridge: ${text}\n`);
+  return (redactor: Redacting): FileLogger => createFileLogger({ dir, name, level, redactor, onWarning });
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 
@@ -11,14 +12,9 @@ export function logFaults(logger: Logger): void {
 const lastWordsMs = 2000;
 
 /** Resolves with the first signal that asks us to end; what is not closed in time after it is left. */
-export function untilSignal(timeoutMs = lastWordsMs): Promise<void> {
-  return new Promise((resolve) => {
-    const obey = (): void => {
-      setTimeout(() => process.exit(), timeoutMs).unref();
-      resolve();
-    };
-    abortOnSignal().addEventListener('abort', obey);
-  });
+export async function untilSignal(timeoutMs = lastWordsMs): Promise<void> {
+  await once(abortOnSignal(), 'abort');
+  setTimeout(() => process.exit(), timeoutMs).unref();
 }
 
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

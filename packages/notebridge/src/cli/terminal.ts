@@ -1,35 +1,30 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { largestOf } from '@notebridge/kit/long-lists';
+import { printMessage } from '../core/wire.js';
 import type { Environment } from '../processes/environment.js';
 
+const styles = ['bold', 'dim', 'red', 'green', 'yellow'] as const;
+
 /** Colours for a terminal; for anything else the text as it is. */
-export interface Paint {
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-}
+export type Paint = Readonly<Record<(typeof styles)[number], (text: string) => string>>;
 
 const same = (text: string): string => text;
-export const plain: Paint = { bold: same, dim: same, red: same, green: same, yellow: same };
+const toPaint = (inStyle: (style: keyof Paint) => (text: string) => string): Paint =>
+  Object.fromEntries(styles.map((style) => [style, inStyle(style)])) as unknown as Paint;
+export const plain = toPaint(() => same);
 
 // Whether to colour is ours to say: for Node an empty NO_COLOR switches colours off, and a stream is one of its own only.
-const styled = (style: keyof Paint) => (text: string) => (text === '' ? '' : styleText(style, text, { validateStream: false }));
-const coloured: Paint = {
-  bold: styled('bold'),
-  dim: styled('dim'),
-  red: styled('red'),
-  green: styled('green'),
-  yellow: styled('yellow'),
-};
+const coloured = toPaint((style) => (text) => (text === '' ? '' : styleText(style, text, { validateStream: false })));
 
 /** Colours where a person sees them: on a terminal, and not against NO_COLOR (https://no-color.org). */
 export function paintFor(stream: { isTTY?: boolean | undefined }, env: Environment = process.env): Paint {
   return stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb' ? coloured : plain;
 }
 
-export interface TableOptions {
+/** What a person sees on stdout. */
+export const paint = paintFor(process.stdout);
+
+interface TableOptions {
   paint: Paint;
   /** Columns of the terminal; the last column is cut to fit. Left out: nothing is cut. */
   width?: number | undefined;
@@ -61,6 +56,17 @@ export function toTable(headings: readonly string[], rows: readonly (readonly st
   return [...(headings.length === 0 ? [] : [toLine(headings, paint.dim)]), ...rows.map((row) => toLine(row))].join('');
 }
 
+/** Prints a table on stdout, cut to the width of a terminal. */
+export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+  const { stdout } = process;
+  stdout.write(toTable(headings, rows, { paint, width: stdout.isTTY ? stdout.columns : undefined }));
+}
+
+/** Prints a value on stdout for a script, as one line of JSON. */
+export function printJsonLine(value: unknown): void {
+  process.stdout.write(`${printMessage(value)}\n`);
+}
+
 /** The text cut to so many characters, with a sign that it was. */
 function cut(text: string, length: number): string {
   return visible(text).length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
@@ -88,17 +94,16 @@ export function createProgressLine(stream: {
   write(text: string): unknown;
 }): ProgressLine {
   let isShown = false;
-  const clear = (): void => {
-    if (isShown) stream.write('\r\u001b[K');
-    isShown = false;
-  };
   return {
     show: (text) => {
       if (stream.isTTY !== true) return;
       stream.write(`\r\u001b[K${cut(text.replaceAll(/\s+/g, ' '), (stream.columns ?? 80) - 1)}`);
       isShown = true;
     },
-    clear,
+    clear: () => {
+      if (isShown) stream.write('\r\u001b[K');
+      isShown = false;
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { agentHosts } from '../../console-page/agent-hosts.js';
 import { hosts } from '../../src/cli/setup/hosts.js';
@@ -15,7 +14,7 @@ describe('the hosts that the console shows', () => {
   it.each(hosts)('have its settings and its command: $name', ({ name, format, scopes, connection }) => {
     const shown = agentHosts.find((host) => host.name === name);
     const text = shown?.snippet?.(url);
-    const settings = text === undefined ? undefined : format === 'toml' ? parse(text) : (JSON.parse(text) as unknown);
+    const settings = text === undefined ? undefined : format.parse(text, name);
     const [container = ''] = scopes.user?.({ platform: 'linux', env: {}, project: '/' }).container ?? [];
     expect(settings).toEqual(connection && { [container]: { notebridge: connection.entry(url) } });
     expect(shown?.ownCommand?.(url)).toEqual(connection?.ownCommand?.(url, 'user'));

@@ -7,7 +7,7 @@ import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigServers } from '../../src/assembly/config-servers.js';
 import { loadLab } from '../../src/assembly/load-notebook.js';
-import { checkJupyter } from '../../src/cli/doctor/check-jupyter.js';
+import { checkJupyter } from '../../src/cli/doctor/check-kernels.js';
 import { defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { loadMiddlewareModules } from '../../src/config/load-middleware.js';

@@ -105,7 +105,7 @@ function keepPackages({ servers, guard, logger }: Pick<CodeModeOptions, 'servers
   const open = (principal: Principal): KeptPackage =>
     new KeptPackage({
       ...{ servers, logger, nothing, what: 'code' },
-      mayShow: (server, tool) => guard.mayList(principal, server, tool),
+      mayShow: (server, tool) => guard.admission.listerOf(principal)(server, tool),
       inputOf: async (gather) => {
         const input = await gather();
         return input.servers.length === 0 && !input.skills ? undefined : input;

@@ -1,5 +1,7 @@
 import { Option } from 'commander';
-import { isNatsUrl } from '../../config/cluster-settings.js';
+import { isNatsUrl, withClusterUrls } from '../../config/cluster-settings.js';
+import type { Config } from '../../config/config.js';
+import { loadConfig } from '../../config/load-config.js';
 import { BridgeError } from '../../core/errors.js';
 
 /** `--cluster`: which NATS. */
@@ -15,4 +17,10 @@ function parseClusterUrls(text: string): string[] {
   const advice =
     'is an address of NATS like "nats://host:4222", or several with "," between them (in a password, "%", "#", "?" and "/" as "%25", "%23", "%3F" and "%2F"). What was given is not shown.';
   throw new BridgeError('bad_usage', `The argument of --cluster (or NOTEBRIDGE_CLUSTER) ${advice}`);
+}
+
+/** The config, with these servers of NATS if there are any. Rejects with `bad_config`. */
+export async function loadClusterConfig(file: string | undefined, urls: readonly string[] | undefined): Promise<Config> {
+  const config = await loadConfig({ file, env: process.env });
+  return { ...config, cluster: withClusterUrls(config.cluster, urls) };
 }

@@ -1,15 +1,14 @@
 import { silentLogger } from '@notebridge/kit/logger';
 import { clusterKeyFile, findClusterKey } from '../../assembly/cluster/cluster-key.js';
-import { type AskedHub, askHubs, lookAtCluster } from '../../assembly/cluster/look-at-cluster.js';
+import { type AskedHub, askHubs, lookAtCluster, type ResourceOfHub } from '../../assembly/cluster/look-at-cluster.js';
 import { sharedHubNames } from '../../cluster/lease-entries.js';
 import { connectNats } from '../../cluster/nats/connect-nats.js';
 import { BridgeError } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { quote } from '../../util/quote.js';
-import { paintFor, toDuration, toTable } from '../terminal.js';
+import { printJsonLine, printTable, toDuration } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
-import { loadClusterConfig } from './load-cluster-config.js';
-import { toHasText } from './to-has-text.js';
+import { loadClusterConfig } from './cluster-option.js';
 
 /** Hubs answer within milliseconds, but for one with a process of notebooks that does not. */
 const askMs = 3000;
@@ -45,10 +44,9 @@ export async function listHubs({ config: file, urls, asJson }: ListHubsOptions):
     const { stdout } = process;
     if (asJson) {
       const ofNats = { server: nats.server, version: nats.serverVersion };
-      stdout.write(`${JSON.stringify({ cluster: settings.name, nats: ofNats, hubs, foreign })}\n`);
-      return;
+      return printJsonLine({ cluster: settings.name, nats: ofNats, hubs, foreign });
     }
-    if (hubs.length > 0) stdout.write(toHubTable(hubs));
+    if (hubs.length > 0) printTable(['HUB', 'ID', 'VERSION', 'SINCE', 'CALLS', 'STATE', 'ADDRESS', 'HAS'], hubs.map(toRow));
     else stdout.write(`No hub is in the cluster "${settings.name}".${foreign > 0 ? '' : ' Start one: notebridge serve'}\n`);
     for (const name of sharedHubNames(hubs)) {
       stdout.write(
@@ -69,10 +67,8 @@ export async function listHubs({ config: file, urls, asJson }: ListHubsOptions):
   }
 }
 
-function toHubTable(hubs: readonly AskedHub[]): string {
-  const { stdout } = process;
-  const headings = ['HUB', 'ID', 'VERSION', 'SINCE', 'CALLS', 'STATE', 'ADDRESS', 'HAS'];
-  const rows = hubs.map((hub) => [
+function toRow(hub: AskedHub): string[] {
+  return [
     onOneLine(hub.name),
     onOneLine(hub.id),
     onOneLine(hub.version),
@@ -81,6 +77,26 @@ function toHubTable(hubs: readonly AskedHub[]): string {
     hub.isDraining ? 'draining' : 'serving',
     onOneLine(hub.url ?? ''),
     onOneLine(toHasText(hub)),
-  ]);
-  return toTable(headings, rows, { paint: paintFor(stdout), width: stdout.isTTY ? stdout.columns : undefined });
+  ];
+}
+
+/** Of each kind: ten thousand pages make no line. */
+const mostNamed = 20;
+
+/** What a hub has, in one line. Its own servers that do not run are left out: every hub has all of the config. */
+function toHasText({ has, more }: AskedHub): string {
+  const shown = has.filter(({ kind, epoch, about }) => kind !== 'server' || epoch !== undefined || about.status !== 'stopped');
+  const unsaid: Record<string, number> = { server: more.servers, notebook: more.notebooks };
+  const kinds = new Set(['server', 'notebook', ...shown.map(({ kind }) => kind)]);
+  const parts = [...kinds].flatMap((kind) => {
+    const all = shown.filter((one) => one.kind === kind);
+    const left = Math.max(0, all.length - mostNamed) + (unsaid[kind] ?? 0);
+    return [...all.slice(0, mostNamed).map(toText), ...(left === 0 ? [] : [`${left} more ${kind}s`])];
+  });
+  return parts.join(', ');
+}
+
+function toText({ kind, name, about: { status } }: ResourceOfHub): string {
+  const state = kind === 'server' && typeof status === 'string' && status !== 'running' ? ` (${status})` : '';
+  return `${kind} ${name}${state}`;
 }

@@ -1,22 +1,64 @@
-import { Command, Option } from 'commander';
-import type { ApprovalAnswers } from '../approvals/run-approvals.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Command } from 'commander';
+import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import type { PendingApproval } from '../../grants/approvals/pending-approvals.js';
 import { collect, sharedOptions } from '../command-options.js';
+import { ownHub } from '../hub/own-hub.js';
+import { asTyped } from '../own-command.js';
+import { paint, printJsonLine, toDuration } from '../terminal.js';
 
 /** `notebridge approvals`: the calls that wait for their owner. */
-export function approvalsCommand(): Command {
-  return new Command('approvals')
-    .description('calls that wait for your approval; approve or deny them')
+export function approvalsCommand(command: Command): void {
+  command
     .option('--show <id>', 'show this call with its arguments whole')
-    .addOption(several('--approve <id>', 'let this call be made (repeatable)'))
-    .addOption(several('--approve-session <id>', 'let it be made, and further calls of the same tool in the same session (repeatable)'))
-    .addOption(several('--deny <id>', 'refuse it (repeatable)'))
+    .option('--approve <id>', 'let this call be made (repeatable)', collect)
+    .option('--approve-session <id>', 'let it be made, and further calls of the same tool in the same session (repeatable)', collect)
+    .option('--deny <id>', 'refuse it (repeatable)', collect)
     .addOption(sharedOptions.json())
-    .action(async (options: ApprovalAnswers) => {
-      const { runApprovals } = await import('../approvals/run-approvals.js');
-      await runApprovals(options);
-    });
+    .action(runApprovals);
 }
 
-function several(flags: string, description: string): Option {
-  return new Option(flags, description).argParser<string[]>((value, previous = []) => collect(value, previous));
+interface ApprovalAnswers {
+  show?: string;
+  approve?: string[];
+  approveSession?: string[];
+  deny?: string[];
+  json?: boolean;
+}
+
+/** A call that waits, as the hub prints it: its texts hold no character that a terminal would obey. */
+type Waiting = Omit<PendingApproval, 'since' | 'endsAt'> & { ends_at: string };
+
+/** Lists the calls that wait for their owner, shows one whole, or answers some. Rejects with `closed` without a hub, `bad_params` for an id that none has. */
+async function runApprovals({ show, approve = [], approveSession = [], deny = [], json = false }: ApprovalAnswers): Promise<void> {
+  const hub = await ownHub(', so no call waits for you');
+  const ask = (id?: string, body?: JsonObject): Promise<unknown> =>
+    hub.ask(`${ownerPrefix}/approvals${id === undefined ? '' : `/${encodeURIComponent(id)}`}`, body && { body });
+  if (show !== undefined) return print({ approvals: [(await ask(show)) as Waiting] }, json);
+  const answers = [
+    ...approve.map((id) => ({ id, decision: 'once', done: 'Approved' })),
+    ...approveSession.map((id) => ({ id, decision: 'session', done: 'Approved for its session' })),
+    ...deny.map((id) => ({ id, decision: 'deny', done: 'Denied' })),
+  ];
+  if (answers.length === 0) return print((await ask()) as { approvals: Waiting[] }, json);
+  for (const { id, decision, done } of answers) {
+    const answered = (await ask(id, { decision })) as JsonObject;
+    if (json) printJsonLine({ ...answered, decision });
+    else process.stdout.write(`${done}: ${answered.tool} of ${answered.server} (${id}).\n`);
+  }
+}
+
+function print({ approvals }: { approvals: Waiting[] }, json: boolean): void {
+  const { stdout } = process;
+  if (json) return printJsonLine({ approvals });
+  if (approvals.length === 0) return void stdout.write('No call waits for your approval.\n');
+  for (const { id, server, tool, arguments: args, caller, ends_at: endsAt } of approvals) {
+    const left = toDuration(Date.parse(endsAt) - Date.now());
+    stdout.write(`${paint.bold(id)}  ${tool} of ${server}, for ${caller}; refused in ${left}\n${args}\n\n`);
+  }
+  stdout.write(
+    asTyped(
+      'notebridge approvals --show ID (all of its arguments), --approve ID, --approve-session ID (this tool, as long as the session lasts) or --deny ID\n',
+    ),
+  );
 }

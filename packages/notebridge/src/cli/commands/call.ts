@@ -1,24 +1,20 @@
-import { Command, Option } from 'commander';
-import type { CallCommandOptions } from '../client/run-call.js';
+import { type Command, Option } from 'commander';
+import { type CallCommandOptions, runCall } from '../client/run-call.js';
 import { addOptions, sharedOptions } from '../command-options.js';
 import { asTyped } from '../own-command.js';
 
 /** `notebridge call`: one call of a tool from a shell. */
-export function callCommand(): Command {
+export function callCommand(command: Command): void {
   const { config, standalone, json } = sharedOptions;
-  const command = new Command('call')
-    .description('call a tool of a server, by the running hub, else by starting the server for it')
+  command
     .argument('<server>', 'see: notebridge servers')
     .argument('<tool>', 'see: notebridge tools SERVER')
     .argument('[arguments...]', `'{"key": "value"}', key=value …, @FILE, or - for JSON on stdin`)
     .addHelpText('after', () => asTyped('\nFor example: notebridge call fs read_text_file path=/etc/hostname'));
-  return addOptions(command, [
+  addOptions(command, [
     new Option('-o, --output <file>', 'write the result there: an image or other data as it is, else the text'),
     json(),
     config(),
     standalone(),
-  ]).action(async (server: string, tool: string, words: string[], options: CallCommandOptions) => {
-    const { runCall } = await import('../client/run-call.js');
-    await runCall({ server, tool }, words, options);
-  });
+  ]).action((server: string, tool: string, words: string[], options: CallCommandOptions) => runCall({ server, tool }, words, options));
 }

@@ -1,13 +1,17 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { ensureOwnerToken } from '../../identity/owner-token.js';
+import { createTypedCode } from '../../identity/typed-codes.js';
+import { stateDir } from '../../processes/state-dir.js';
 
-/** `notebridge code`: lets a browser in that is not known to be this user's. */
-export function codeCommand(): Command {
-  return new Command('code')
-    .description(
-      'print a code for the page that asks for one: in a browser of another user or machine, or behind a proxy or forwarded port',
-    )
-    .action(async () => {
-      const { printCode } = await import('../hub/print-code.js');
-      printCode();
-    });
+/** `notebridge code`: lets a browser in that is not known to be this user's. The code is good at whatever of this user runs, which is not asked. */
+export function codeCommand(command: Command): void {
+  command.action(() => {
+    process.stdout.write(`${newTypedCode()}\n`);
+    process.stderr.write('Type it into the page that asks for it, once, within 15 minutes.\n');
+  });
+}
+
+/** A code of this user. Throws `write_failed` if the state folder is not theirs alone. */
+export function newTypedCode(): string {
+  return createTypedCode(ensureOwnerToken(stateDir()));
 }

@@ -1,12 +1,27 @@
-import { Command } from 'commander';
+import { isJsonObject } from '@notebridge/kit/json';
+import type { Command } from 'commander';
+import { consoleLinksPath } from '../../doors/console/console-door.js';
+import { openAddress } from '../../identity/open-address.js';
+import { ownHub } from '../hub/own-hub.js';
+import { newTypedCode } from './code.js';
 
 /** `notebridge console`: the page by which the running hub is watched. */
-export function consoleCommand(): Command {
-  return new Command('console')
-    .description('opens the page of the running hub in your browser: calls, servers, notebooks and agents, grants, and what waits for you')
-    .option('--no-browser', 'print the address instead, which opens the page once, within 15 minutes')
-    .action(async (options: { browser: boolean }) => {
-      const { openConsole } = await import('../hub/open-console.js');
-      await openConsole(options);
-    });
+export function consoleCommand(command: Command): void {
+  command.option('--no-browser', 'print the address instead, which opens the page once, within 15 minutes').action(openConsole);
+}
+
+/** Opens the console, signed in. Prints the address alone where no browser is to be opened, or none can. Rejects with `closed` without a hub. */
+async function openConsole({ browser }: { browser: boolean }): Promise<void> {
+  const hub = await ownHub();
+  const newAddress = async (query = ''): Promise<string> => {
+    const answer = await hub.ask(`${consoleLinksPath}${query}`, { body: {} });
+    return String(isJsonObject(answer) ? answer.address : '');
+  };
+  const { stdout, stderr } = process;
+  const result = browser ? await openAddress(await newAddress('?opens=true')) : undefined;
+  if (result?.opened === true) return void stderr.write(`The console is open in your browser (${result.by}).\n`);
+  if (result !== undefined) stderr.write(`${result.hint} The address is good for 15 minutes, once:\n`);
+  stdout.write(`${await newAddress()}\n`);
+  // A terminal alone: what reads stdout wants the address.
+  if (stderr.isTTY) stderr.write(`As another user, or through a proxy or forwarded port, type the code ${newTypedCode()}\n`);
 }

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
-import { access, lstat, stat } from 'node:fs/promises';
+import { access, lstat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { reasonOf, remedyOf } from '@notebridge/kit/errno';
 import type { SandboxMode } from '@notebridge/notebook/host';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { BridgeError } from '../../core/errors.js';
 import { makeOwnScratch } from '../../identity/own-scratch.js';
 import { searchPathOutside } from '../../processes/written-rule.js';
@@ -11,26 +11,22 @@ import { ownPackageFolder } from '../../state/own-files.js';
 import { addOptions, sharedOptions } from '../command-options.js';
 import { commandLine } from '../own-command.js';
 
+/** `notebridge demo`: the main job, played and checked from end to end on this machine, with no settings and no network. */
+export function demoCommand(command: Command): void {
+  command
+    .option('--browser', 'show the notebook in a window, until you press Enter')
+    .option('--keep <file>', 'keep the notebook as this new .ipynb file (default: it is removed)')
+    .option('--json', 'print a JSON object {ok, steps}, for scripts')
+    // Named like the option of the other commands, and there is one such place so far.
+    .addOption(new Option('--notebook <where>', 'the notebook to play in').choices(['local']).default('local'));
+  addOptions(command, [sharedOptions.sandbox()]).action(playDemo);
+}
+
 interface DemoCommandOptions {
   browser?: boolean;
   keep?: string;
   json?: boolean;
   sandbox?: SandboxMode;
-}
-
-/** `notebridge demo`: the main job, played and checked from end to end on this machine, with no settings and no network. */
-export function demoCommand(): Command {
-  return addOptions(
-    new Command('demo')
-      .description('an agent works in the built-in notebook, Python calls an MCP server, each step is checked; no network')
-      .option('--browser', 'show the notebook in a window, until you press Enter')
-      .option('--keep <file>', 'keep the notebook as this new .ipynb file (default: it is removed)')
-      .option('--json', 'print a JSON object {ok, steps}, for scripts')
-      // Named like the option of the other commands, and there is one such place so far.
-      .addOption(new Option('--notebook <where>', 'the notebook to play in').choices(['local']).default('local'))
-      .action(playDemo),
-    [sharedOptions.sandbox()],
-  );
 }
 
 /** The demo is a user of the package, and no part of this program. */
@@ -52,9 +48,8 @@ async function assertFree(file: string): Promise<void> {
   const found = await lstat(file).catch(() => undefined);
   if (found !== undefined) throw refusal(file, 'something is there already, and the demo overwrites nothing. Name a new file.');
   try {
-    const folder = await stat(dirname(file));
-    if (!folder.isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
-    await access(dirname(file), constants.W_OK | constants.X_OK);
+    // With the slash at its end it has to be a folder.
+    await access(`${dirname(file)}/`, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw refusal(file, `no file can be made there: ${reasonOf(error)}. ${remedyOf(error)}`);
   }

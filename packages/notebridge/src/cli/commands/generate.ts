@@ -1,25 +1,145 @@
-import { resolve } from 'node:path';
-import { bindingLanguages } from '@notebridge/bindings';
-import { Command, Option } from 'commander';
+import { basename, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type BindingLanguage, bindingLanguages, loadEmitter } from '@notebridge/bindings';
+import { messageOf } from '@notebridge/kit/message-of';
+import { type Command, Option } from 'commander';
+import { writePackage } from '../../bindings/write-package.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
+import { findHub, type SourceOptions } from '../client/open-source.js';
 import { addOptions, sharedOptions } from '../command-options.js';
-import type { GenerateOptions } from '../generate/run-generate.js';
+import { createHubTools, createOwnTools, type ToolsSource } from '../generate/tools-sources.js';
 import { asTyped } from '../own-command.js';
+import { abortOnSignal } from '../process-life.js';
+import { printJsonLine } from '../terminal.js';
+import { withoutControls } from '../terminal-logger.js';
 
 /** `notebridge generate`: the tools as functions in a language. */
-export function generateCommand(): Command {
+export function generateCommand(command: Command): void {
   const { config, standalone, json } = sharedOptions;
-  const command = new Command('generate')
-    .description('write a package with a typed function for every tool, for code that imports it')
-    .addHelpText('after', () => asTyped('\nFor example: notebridge generate --lang python --out ./generated'));
-  return addOptions(command, [
+  command.addHelpText('after', () => asTyped('\nFor example: notebridge generate --lang python --out ./generated'));
+  addOptions(command, [
     new Option('--lang <language>', 'the language of the package').choices(bindingLanguages).default('python'),
     new Option('--out <dir>', 'the folder that becomes the package').makeOptionMandatory().argParser((dir) => resolve(dir)),
     new Option('--watch', 'stay, and write it again whenever the tools change'),
     json(),
     config(),
     standalone(),
-  ]).action(async (options: GenerateOptions) => {
-    const { runGenerate } = await import('../generate/run-generate.js');
-    await runGenerate(options);
-  });
+  ]).action(runGenerate);
+}
+
+interface GenerateOptions extends SourceOptions {
+  lang: BindingLanguage;
+  out: string;
+  watch?: boolean;
+  json?: boolean;
+}
+
+/** How often a hub that is gone is looked for. Milliseconds. */
+const lookMs = 1000;
+/** Lines about names. */
+const mostTold = 10;
+
+/**
+ * Writes the bindings, and with `watch` again whenever the tools change, until a signal comes. Rejects with `bad_config`, `bad_usage` for
+ * a folder that holds anything else, `upstream_unavailable` if no server could be asked, and `write_failed`; the folder is unchanged then.
+ */
+async function runGenerate(options: GenerateOptions): Promise<void> {
+  let source = await openTools(options);
+  try {
+    await write(source, options);
+    if (options.watch !== true) return;
+    const signal = abortOnSignal();
+    while (!signal.aborted) {
+      try {
+        await source.changed(signal);
+        if (!signal.aborted) await write(source, options, { isRenewal: true });
+      } catch (error) {
+        printLine(messageOf(error));
+        if (codeOf(error) !== 'closed') continue;
+        await source.close();
+        source = (await awaitHub(signal)) ?? source;
+      }
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function openTools({ config, standalone = false, watch = false }: GenerateOptions): Promise<ToolsSource> {
+  const hub = config === undefined && !standalone ? await findHub() : undefined;
+  return hub === undefined ? createOwnTools(config, { watch, printLine }) : createHubTools(hub);
+}
+
+/** The hub that comes after the one that went; undefined if the signal comes first. Servers are not started in its place. */
+async function awaitHub(signal: AbortSignal): Promise<ToolsSource | undefined> {
+  while (!signal.aborted) {
+    const hub = await findHub().catch(() => undefined);
+    if (hub !== undefined) return createHubTools(hub);
+    await delay(lookMs, undefined, { signal }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** A renewal that changes nothing is not reported: servers also announce tools that are the same ones. */
+async function write(
+  source: ToolsSource,
+  { lang, out, watch = false, json = false }: GenerateOptions,
+  { isRenewal = false } = {},
+): Promise<void> {
+  const { input, warnings: ofServers, failed } = await source.read();
+  const { servers, skills, hubUrl } = input;
+  const isEmpty = servers.length === 0 && !skills;
+  // A package without any function must not replace a good one because nothing could be reached.
+  if (isEmpty && failed > 0)
+    throw new BridgeError(
+      'upstream_unavailable',
+      `No server could be asked for its tools, so nothing was written.\n${ofServers.join('\n')}`,
+    );
+  const emit = await loadEmitter(lang);
+  const written = await emit(input);
+  const { files, contentHash, warnings: ofNames } = written;
+  const outcome = await writePackage(written, { folder: out, isLive: watch, pid: process.pid });
+  if (isRenewal && outcome === 'unchanged') return;
+  const ours = [...ofServers, ...nameWarnings(lang, out)];
+  if (isEmpty) ours.push('The config names no servers, so the package has no functions. Add some under "mcpServers"; see docs/tools.md.');
+  for (const warning of [...ours, ...shortened(ofNames)]) printLine(warning);
+  const report = {
+    language: lang,
+    folder: out,
+    // False: the folder had it all already.
+    written: outcome === 'written',
+    content_hash: contentHash,
+    files: files.size,
+    servers: servers.map(({ name, tools }) => ({ name, tools: tools.length })),
+    skills,
+    // Where the package finds the hub; null: it has to be set.
+    hub: hubUrl ?? null,
+    warnings: [...ours, ...ofNames],
+  };
+  if (json) return printJsonLine(report);
+  const tools = report.servers.reduce((sum, server) => sum + server.tools, 0);
+  const what = `${count(tools, 'tool')} of ${count(servers.length, 'server')}`;
+  const where =
+    report.hub === null ? asTyped('No hub runs: start one with "notebridge serve" before you call them.') : `They call ${report.hub}.`;
+  process.stdout.write(report.written ? `Wrote ${out}: ${what}. ${where}\n` : `${out} is up to date: ${what}.\n`);
+}
+
+/** Names that had to be changed may be many; the manifest has them all. */
+function shortened(warnings: readonly string[]): string[] {
+  if (warnings.length <= mostTold) return [...warnings];
+  return [...warnings.slice(0, mostTold - 1), `And ${warnings.length - mostTold + 1} more like these; they stand in _manifest.json.`];
+}
+
+function nameWarnings(lang: BindingLanguage, out: string): string[] {
+  const name = basename(out);
+  if (lang !== 'python' || /^[\p{ID_Start}_][\p{ID_Continue}]*$/u.test(name)) return [];
+  return [`Python cannot import a package named "${name}". Name the folder with letters, digits and "_".`];
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function printLine(text: string): void {
+  process.stderr.write(`notebridge: ${withoutControls(text).trimEnd()}\n`);
 }

@@ -1,20 +1,52 @@
-import { Command, Option } from 'commander';
-import { addOptions, collect, sharedOptions } from '../command-options.js';
+import { resolve } from 'node:path';
+import { startOfProcess } from '@notebridge/kit/living-process';
+import { shellWord } from '@notebridge/kit/shell-word';
+import { type Command, Option } from 'commander';
+import { BridgeError } from '../../core/errors.js';
+import { ownProcessId, ownUserId } from '../../processes/own-user.js';
+import { stateDir } from '../../processes/state-dir.js';
+import { createWrittenFolders } from '../../state/trusted-folders.js';
+import { quote } from '../../util/quote.js';
+import { addOptions, collect, sharedOptions, subcommand } from '../command-options.js';
+import { asTyped } from '../own-command.js';
+import { printJsonLine } from '../terminal.js';
+import { withoutControls } from '../terminal-logger.js';
 
 /** `notebridge grants`: what code was given that outlives it. Tokens are those of `notebridge grant`. */
-export function grantsCommand(): Command {
-  const command = new Command('grants').description('folders that code in a sandbox was given to write to ("grant" is for tokens)');
-  const files = new Command('files').description('the folders that "--files rw" ever gave, of which nothing is run outside of a sandbox');
-  command.addCommand(
-    addOptions(files, [
-      new Option('--withdraw <folder>', 'take it back: what stands there now is trusted again (repeatable)').argParser<string[]>(
-        (value, previous = []) => collect(value, previous),
-      ),
-      sharedOptions.json(),
-    ]).action(async (options: { withdraw?: string[]; json?: boolean }) => {
-      const { showWrittenFolders } = await import('../grants/written-folders.js');
-      await showWrittenFolders(options);
-    }),
+export function grantsCommand(command: Command): void {
+  const files = subcommand(command, 'files', 'the folders that "--files rw" ever gave, of which nothing is run outside of a sandbox');
+  const withdraw = new Option('--withdraw <folder>', 'take it back: what stands there now is trusted again (repeatable)');
+  addOptions(files, [withdraw.argParser(collect), sharedOptions.json()]).action(showWrittenFolders);
+}
+
+/** Prints the folders that code in a sandbox was ever given to write to, or takes them back. Rejects with `bad_usage` for one that is none of them. */
+async function showWrittenFolders({ withdraw = [], json = false }: { withdraw?: readonly string[]; json?: boolean }): Promise<void> {
+  const record = createWrittenFolders(stateDir(), { uid: ownUserId() }, { own: ownProcessId(), startOf: startOfProcess });
+  const before = record.folders;
+  for (const folder of withdraw) {
+    await record.remove(resolve(folder));
+    if (record.folders.length < before.length - withdraw.indexOf(folder)) continue;
+    throw new BridgeError('bad_usage', `${quote(folder)} is none of the folders that code was given to write to. ${toList(before)}`);
+  }
+  const { stdout, stderr } = process;
+  if (json) printJsonLine({ folders: record.folders });
+  else if (withdraw.length === 0) stdout.write(`${toList(before)}\n`);
+  for (const folder of withdraw) stderr.write(warningOf(resolve(folder)));
+}
+
+function toList(folders: readonly string[]): string {
+  if (folders.length === 0) return 'Code in a sandbox was given no folder to write to (--files rw).';
+  const take = asTyped(`To take one back: notebridge grants files --withdraw ${shellWord(withoutControls(folders[0] ?? ''))}`);
+  return [
+    'Code in a sandbox was given these folders to write to. Nothing that lies there is run outside of one, or believed:',
+    ...folders.map((folder) => `  ${withoutControls(folder)}`),
+    take,
+  ].join('\n');
+}
+
+function warningOf(folder: string): string {
+  return (
+    `${withoutControls(folder)} counts as yours alone again: whatever stands there now is trusted as before, also what code has written. ` +
+    'Look at it first, or make its environment anew.\n'
   );
-  return command;
 }

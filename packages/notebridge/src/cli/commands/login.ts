@@ -1,21 +1,83 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { loadConfig } from '../../config/load-config.js';
+import type { RemoteServerConfig } from '../../config/server-config.js';
+import { BridgeError } from '../../core/errors.js';
+import { openBrowser } from '../../processes/browser.js';
+import { stateDir } from '../../processes/state-dir.js';
+import { type LoginView, logIn } from '../../upstreams/oauth/log-in.js';
+import { quote } from '../../util/quote.js';
 import { addOptions, sharedOptions } from '../command-options.js';
-import type { LoginOptions } from '../login/run-login.js';
+import { parseTime } from '../grants/parse-terms.js';
+import { printJsonLine, toDuration } from '../terminal.js';
+import { onOneLine } from '../terminal-logger.js';
 
 /** `notebridge login`: a person logs in at a remote server, by OAuth. */
-export function loginCommand(): Command {
+export function loginCommand(command: Command): void {
   const { config, json } = sharedOptions;
-  const command = new Command('login')
-    .description('log in at a remote server of the config (OAuth): prints the address to open in a browser')
-    .argument('<server>', 'its name in the config');
-  return addOptions(command, [
+  command.argument('<server>', 'its name in the config');
+  addOptions(command, [
     new Option('--scope <scopes>', 'rights to ask for besides those that the login has, separated by spaces'),
     new Option('--open', 'open the address in a browser, too'),
     new Option('--wait <time>', 'how long to wait for the answer: 90s, 10m').default('10m'),
     json(),
     config(),
-  ]).action(async (server: string, options: LoginOptions) => {
-    const { runLogin } = await import('../login/run-login.js');
-    await runLogin(server, options);
+  ]).action(runLogin);
+}
+
+interface LoginOptions {
+  config?: string;
+  scope?: string;
+  open?: boolean;
+  wait: string;
+  json?: boolean;
+}
+
+/** Logs the person in at a remote server. The address to open stands alone on a line of stdout; everything else is on stderr. */
+async function runLogin(name: string, options: LoginOptions): Promise<void> {
+  const config = await findRemote(name, options.config);
+  if (config.auth?.grant === 'client_credentials')
+    throw new BridgeError('bad_usage', `"${name}" logs itself in ("client_credentials" in its config): no person is needed.`);
+  const { stdout, stderr } = process;
+  const show = async (url: string): Promise<void> => {
+    if (options.json === true) printJsonLine({ url });
+    else {
+      stderr.write('Open this address in a browser on this machine:\n');
+      stdout.write(`${url}\n`);
+    }
+    if (options.open !== true) return;
+    const result = await openBrowser(url);
+    if (!result.opened) stderr.write(`${result.hint}\n`);
+  };
+  const view = await logIn({
+    config,
+    stateDir: stateDir(),
+    env: process.env,
+    clientName: 'Notebridge',
+    scope: options.scope,
+    timeoutMs: parseTime(options.wait, '--wait'),
+    show,
   });
+  const { issuer, scope, expiresAt, isRenewed } = view;
+  if (options.json !== true) stderr.write(`${onOneLine(toText(name, view))}\n`);
+  else printJsonLine({ logged_in: true, issuer, scope: scope ?? null, expires_at: expiresAt ?? null, is_renewed: isRenewed });
+}
+
+/** The entry of a server that is called by URL. Rejects with `unknown_server` or `bad_usage`. */
+export async function findRemote(name: string, file: string | undefined): Promise<RemoteServerConfig> {
+  const { servers, file: from } = await loadConfig({ file, env: process.env });
+  const found = servers.find((server) => server.name === name);
+  if (found === undefined) {
+    const names = servers.filter(({ transport }) => transport !== 'stdio').map((server) => `"${server.name}"`);
+    const known = names.length === 0 ? 'has no server with a "url"' : `has ${names.join(', ')}`;
+    throw new BridgeError('unknown_server', `There is no server ${quote(name)}: ${from ?? 'the config'} ${known}.`);
+  }
+  if (found.transport === 'stdio')
+    throw new BridgeError('bad_usage', `"${name}" is a program on this machine, which needs no login by OAuth.`);
+  return found;
+}
+
+function toText(name: string, { issuer, scope, expiresAt, isRenewed }: LoginView): string {
+  const rights = scope === undefined || scope === '' ? '' : ` for ${quote(scope)}`;
+  const end = expiresAt === undefined ? 'until it is revoked' : `for ${toDuration(expiresAt - Date.now())}`;
+  return `Logged in at "${name}" by ${quote(issuer)}${rights}; it holds ${isRenewed ? 'until it is revoked, renewed by itself' : end}. A hub that runs uses it from now on.`;
 }

@@ -1,25 +1,64 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { sharedOptions } from '../command-options.js';
-import type { LogsOptions } from '../hub/show-logs.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { LoggerLevel } from '@notebridge/kit/logger';
+import { type Command, Option } from 'commander';
+import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { numberWithin, sharedOptions } from '../command-options.js';
+import { ownHub } from '../hub/own-hub.js';
+import { abortOnSignal } from '../process-life.js';
+import { paint, printJsonLine } from '../terminal.js';
+import { toTextLine } from '../terminal-logger.js';
 
 /** `notebridge logs`: the last lines of the running hub's log. */
-export function logsCommand(): Command {
-  return new Command('logs')
-    .description("the last lines of the running hub's log, secrets taken out")
+export function logsCommand(command: Command): void {
+  command
     .option('-f, --follow', 'go on with what comes, until Ctrl-C')
     .option('--server <name>', 'only lines of this server, and about it')
     .option('--call <id>', 'only lines about this call, by its id in the audit')
     .addOption(new Option('--level <level>', 'least level that is shown').choices(['info', 'warn', 'error']))
-    .addOption(new Option('-n, --lines <number>', 'how many of the last lines').default(200).argParser(parseLines))
+    .addOption(
+      new Option('-n, --lines <number>', 'how many of the last lines')
+        .default(200)
+        .argParser(numberWithin(1, 2000, 'It must be a whole number from 1 to 2000.')),
+    )
     .addOption(sharedOptions.json())
-    .action(async (options: LogsOptions) => {
-      const { showLogs } = await import('../hub/show-logs.js');
-      await showLogs(options);
-    });
+    .action(showLogs);
 }
 
-function parseLines(text: string): number {
-  const lines = Number(text);
-  if (Number.isInteger(lines) && lines >= 1 && lines <= 2000) return lines;
-  throw new InvalidArgumentError('It must be a whole number from 1 to 2000.');
+interface LogsOptions {
+  follow?: boolean;
+  server?: string;
+  call?: string;
+  level?: LoggerLevel;
+  lines: number;
+  json?: boolean;
+}
+
+interface Answer {
+  lines: { id: number; time: string; level: LoggerLevel; msg: string; fields: JsonObject }[];
+  last: number;
+}
+
+/** The hub answers at once, or within 25 s if there is nothing new. Milliseconds. */
+const timeoutMs = 40_000;
+
+/** Prints the last lines; with `follow` also those that come, until a signal. Rejects with `closed` without a hub, or when it ends. */
+async function showLogs({ follow = false, server, call, level, lines, json = false }: LogsOptions): Promise<void> {
+  const hub = await ownHub();
+  const signal = follow ? abortOnSignal() : new AbortController().signal;
+  const query = new URLSearchParams({ limit: String(lines) });
+  for (const [name, value] of Object.entries({ server, call, level })) if (value !== undefined) query.set(name, value);
+  const printNext = async (): Promise<void> => {
+    const { lines: found, last } = (await hub.ask(`${ownerPrefix}/logs?${query}`, { timeoutMs, signal })) as Answer;
+    for (const { time, level: own, msg: message, fields, ...rest } of found) {
+      if (json) printJsonLine({ ...rest, level: own, time, ...fields, msg: message });
+      else process.stdout.write(`${toTextLine({ level: own, message, fields, time: new Date(time) }, paint)}\n`);
+    }
+    query.set('after', String(last));
+  };
+  if (!follow) return printNext();
+  while (!signal.aborted) {
+    await printNext().catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
 }

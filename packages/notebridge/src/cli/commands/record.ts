@@ -1,30 +1,40 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { resolve } from 'node:path';
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Config } from '../../config/config.js';
+import { loadConfig } from '../../config/load-config.js';
+import { BridgeError } from '../../core/errors.js';
+import { ownStdio } from '../../processes/own-stdio.js';
+import type { Recorder } from '../../recording/recorder.js';
 import { maxRecordingBytes } from '../../recording/recording-format.js';
-import { addHubOptions, addOptions, collect } from '../command-options.js';
+import { relayChannels } from '../../recording/relay-channels.js';
+import { createLineChannel } from '../../rpc/line-channel.js';
+import { openStdioLink } from '../../upstreams/open-link.js';
+import { quote } from '../../util/quote.js';
+import { Redactor } from '../../util/redactor.js';
+import { addHubOptions, addOptions, type HubCommandOptions, listOption } from '../command-options.js';
 import { asTyped } from '../own-command.js';
-import type { RecordOptions } from '../record/run-record.js';
+import { createOwnNotebridge, serveAgent } from '../own-notebridge.js';
+import { untilSignal } from '../process-life.js';
+import { defaultRecordingBytes, openRecorder } from '../record/open-recorder.js';
 
 /** `notebridge record`: a session that can be replayed. */
-export function recordCommand(): Command {
-  const command = new Command('record')
-    .description('serve an agent like "stdio", or stand before another MCP server, and write all that is said to a file, without secrets')
+export function recordCommand(command: Command): void {
+  command
     .argument('<file>', 'where to write; if it is there, the new one gets a number')
     .argument('[command...]', 'the command line of an MCP server, behind "--"')
     .addHelpText('after', () => asTyped('\nFor example: notebridge record bug.jsonl -- node server.js'));
   addOptions(command, [
     new Option('--server <name>', 'one server of the config alone, with its own names'),
     new Option('--max-size <size>', 'most that is written (10k, 64M; up to 256M); then recording stops, and the session goes on')
-      .default(64 * 1024 * 1024, '64M')
+      .default(defaultRecordingBytes, '64M')
       .argParser(parseSize),
     new Option('--force', 'replace the file if it is there'),
-    new Option('--secret-env <name>', 'a variable whose value is a secret, besides those whose names say so (repeatable)')
-      .default([], 'none')
-      .argParser(collect),
+    listOption('--secret-env <name>', 'a variable whose value is a secret, besides those whose names say so (repeatable)'),
   ]);
-  return addHubOptions(command).action(async (file: string, words: string[], options: RecordOptions) => {
-    const { runRecord } = await import('../record/run-record.js');
-    await runRecord(file, words, options);
-  });
+  addHubOptions(command).action(runRecord);
 }
 
 const units = { '': 1, k: 1024, m: 1024 ** 2 };
@@ -35,4 +45,85 @@ function parseSize(text: string): number {
   if (digits === undefined || bytes < 1024 || bytes > maxRecordingBytes)
     throw new InvalidArgumentError('A size is a number of bytes, or one with k or M behind it; from 1k to 256M.');
   return bytes;
+}
+
+interface RecordOptions extends HubCommandOptions {
+  maxSize: number;
+  force?: boolean;
+  secretEnv: string[];
+  server?: string;
+}
+
+/** Serves an agent on stdio as the hub, one of its servers, or any other server does, and writes down what is said. */
+async function runRecord(file: string, [program, ...args]: readonly string[], options: RecordOptions): Promise<void> {
+  const { maxSize: maxBytes, force, secretEnv: secretVariables, server } = options;
+  const missing = secretVariables.find((name) => (process.env[name] ?? '') === '');
+  if (missing !== undefined) throw new BridgeError('bad_usage', `--secret-env ${quote(missing)}: there is no such variable.`);
+  if (program !== undefined && server !== undefined)
+    throw new BridgeError('bad_usage', 'Give "record" a command line behind "--", or --server with a name of the config; not both.');
+  const open = openRecorder({ file: resolve(file), maxBytes, force, secretVariables });
+  let recorder: Recorder | undefined;
+  const createRecorder = (redactor: Redactor, logger: Logger): Recorder => {
+    recorder = open(redactor, logger);
+    return recorder;
+  };
+  try {
+    if (program !== undefined) return await relayCommandLine(program, args, createRecorder);
+    const only = server === undefined ? {} : { config: await configWith(server, options.config), notebook: 'none', followConfig: false };
+    const hold = options.standalone ? 'own' : 'join';
+    await serveAgent(await createOwnNotebridge(options, { command: 'record', oneAgent: true, hold, createRecorder, ...only }));
+  } finally {
+    // The last word of a recorded session.
+    if (recorder !== undefined) process.stderr.write(`notebridge: ${recorder.summary} Look through it before you pass it on.\n`);
+  }
+}
+
+/** The config with this server alone, under its own names. */
+async function configWith(name: string, file: string | undefined): Promise<Config> {
+  const config = await loadConfig({ file, env: process.env });
+  const found = config.servers.find((server) => server.name === name);
+  if (found !== undefined) return { ...config, servers: [{ ...found, names: 'plain' }], skills: [] };
+  const names = config.servers.map((server) => server.name);
+  const meant = didYouMean(name, names);
+  const there = names.length === 0 ? 'has none' : `has ${names.join(', ')}`;
+  throw new BridgeError(
+    'unknown_server',
+    `There is no server ${quote(name)}; the config ${there}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`,
+  );
+}
+
+/** Longest message, in UTF-16 units. */
+const maxMessageLength = 64 * 1024 * 1024;
+
+/**
+ * Starts an MCP server and stands between it and who started us: every message passes as it came, and is recorded. The server has our
+ * environment, since we stand in its place, but for what leads to code that a sandbox could have written. Rejects if it cannot be started, or ended by itself.
+ */
+async function relayCommandLine(
+  command: string,
+  args: string[],
+  createRecorder: (redactor: Redactor, logger: Logger) => Recorder,
+): Promise<void> {
+  const redactor = new Redactor();
+  const recorder = createRecorder(redactor, silentLogger);
+  const say = (text: string): void => void process.stderr.write(`${redactor.redactOurs(text)}\n`);
+  const onUnreadable = (error: Error): void => say(`notebridge: A line was skipped, and not handed on: ${messageOf(error)}`);
+  const config = { name: command, command, args, env: {}, cwd: undefined };
+  try {
+    const server = await openStdioLink(config, { inherited: process.env, maxMessageLength, onUnreadable, onStderrLine: say }).catch(
+      (error: unknown) => {
+        throw new Error(`"${command}" is not started: ${messageOf(error)}`, { cause: error });
+      },
+    );
+    try {
+      const agent = createLineChannel({ ...ownStdio(), maxMessageLength, onUnreadable });
+      const relayed = relayChannels(recorder.record(agent, { name: 'agent', we: 'server' }), server.channel);
+      const end = await Promise.race([relayed, untilSignal()]);
+      if (end?.gone === 'server') throw end.error ?? new Error(`"${command}" ended.`);
+    } finally {
+      await server.close();
+    }
+  } finally {
+    recorder.close();
+  }
 }

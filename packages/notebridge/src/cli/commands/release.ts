@@ -1,12 +1,19 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { askToRelease } from '../../broker/ask-host.js';
+import { ownVersion } from '../../state/own-files.js';
+import { quote } from '../../util/quote.js';
+import { findOpen } from '../notebook/find-open.js';
+import { onOneLine } from '../terminal-logger.js';
 
 /** `notebridge release NOTEBOOK`: ends the hold of the agent that alone changes and runs a notebook. */
-export function releaseCommand(): Command {
-  return new Command('release')
-    .description('let another agent write: end the hold that one has on an open notebook')
-    .argument('<notebook>', 'its id or address in "notebridge ps", or its .ipynb file')
-    .action(async (notebook: string) => {
-      const { releaseNotebook } = await import('../notebook/release-notebook.js');
-      await releaseNotebook(notebook);
-    });
+export function releaseCommand(command: Command): void {
+  command.argument('<notebook>', 'its id or address in "notebridge ps", or its .ipynb file').action(releaseNotebook);
+}
+
+/** The next agent that writes gets it. Rejects with `bad_usage` where no such notebook is open. */
+async function releaseNotebook(named: string): Promise<void> {
+  const { place, notebook } = await findOpen(named);
+  const holder = await askToRelease(place, ownVersion(), notebook.id);
+  const was = holder === null ? 'no agent holds it.' : `${quote(holder)} holds it no more. Whichever agent writes next holds it.`;
+  process.stdout.write(`${onOneLine(`${notebook.id} is free: ${was}`)}\n`);
 }

@@ -1,14 +1,31 @@
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
-import { clusterOption } from '../cluster/cluster-option.js';
-import { addOptions, collect, parseHubName, parseMilliseconds, parsePort, sharedOptions } from '../command-options.js';
-import type { ServeOptions } from '../serve/run-serve.js';
+import { type Command, Option } from 'commander';
+import type { Notebridge } from '../../assembly/create-notebridge.js';
+import type { ClosableLogger } from '../../state/closable-logger.js';
+import { ownVersion } from '../../state/own-files.js';
+import type { Redacting } from '../../util/redactor.js';
+import { clusterOption, loadClusterConfig } from '../cluster/cluster-option.js';
+import {
+  addOptions,
+  type HubCommandOptions,
+  listOption,
+  numberWithin,
+  parseHubName,
+  parsePort,
+  sharedOptions,
+} from '../command-options.js';
+import { ownCommand } from '../own-command.js';
+import { createOwnNotebridge } from '../own-notebridge.js';
+import { nextSignal } from '../process-life.js';
+import { openRecorder } from '../record/open-recorder.js';
+import { paintFor } from '../terminal.js';
+import { createTerminalLogger } from '../terminal-logger.js';
+import { newTypedCode } from './code.js';
 
 /** `notebridge serve`: the hub as a service, every door on one port. */
-export function serveCommand(): Command {
+export function serveCommand(command: Command): void {
   const { config, kernel, sandbox, files, allowNet, codeMode, list, noBrowser, noJournal, logLevel } = sharedOptions;
-  const command = new Command('serve').description('the hub as a service: tools over HTTP for code, MCP over HTTP for agents, on one port');
-  return addOptions(command, [
+  addOptions(command, [
     config(),
     new Option('--port <number>', 'port of everything; 0 for any free one').default(8765).argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: loopback, both families)'),
@@ -28,12 +45,12 @@ export function serveCommand(): Command {
     list(),
     noBrowser(),
     noJournal(),
-    new Option('--allow-host <host>', 'answer to this host name too (repeatable, exact)').default([], 'none').argParser(collect),
-    new Option('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)').default([], 'none').argParser(collect),
+    listOption('--allow-host <host>', 'answer to this host name too (repeatable, exact)'),
+    listOption('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)'),
     new Option(
       '--servers-ready-ms <ms>',
       'how long /readyz says no for a server that is slow to start with the hub (default: 10000)',
-    ).argParser(parseMilliseconds),
+    ).argParser(numberWithin(0, 3_600_000, 'A time is a whole number of milliseconds, at most an hour.')),
     new Option(
       '--shared-dir <dir>',
       'folder shared with kernels: bindings are kept in its "generated", skills are read from its "skills"',
@@ -47,8 +64,117 @@ export function serveCommand(): Command {
       'share the work with other hubs over this NATS, such as nats://host:4222; more of it is in the config',
     ),
     logLevel(),
-  ]).action(async (options: ServeOptions) => {
-    const { runServe } = await import('../serve/run-serve.js');
-    await runServe(options);
+  ]).action(runServe);
+}
+
+interface ServeOptions extends HubCommandOptions {
+  host?: string;
+  /** False: no token is required. */
+  auth: boolean;
+  sharedDir?: string;
+  serversReadyMs?: number;
+  name?: string;
+  /** A file that does not exist yet. Absolute. */
+  record?: string;
+  /** Servers of NATS, in place of those of the config. */
+  cluster?: string[];
+}
+
+/** From a signal to the end, whatever does not close; behind the time for calls to end. Milliseconds. */
+const endMs = 3000;
+
+/** Serves until a signal comes. Rejects with `bad_usage`, `bad_config`, `port_in_use` or `write_failed`, leaving nothing open. */
+async function runServe(options: ServeOptions): Promise<void> {
+  const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, serversReadyMs, name, sharedDir, record } = options;
+  const bridge = await createOwnNotebridge(options, {
+    command: 'serve',
+    config: options.cluster && (await loadClusterConfig(options.config, options.cluster)),
+    hold: 'shared',
+    http: { port, host, auth, allowHosts, allowOrigins, serversReadyMs, name },
+    sharedDir,
+    createLogger: (redactor) => createServeLog(options, redactor),
+    ...(record === undefined ? {} : { createRecorder: openRecorder({ file: record }) }),
   });
+  const signal = nextSignal();
+  void signal.then(() => setTimeout(() => process.exit(), bridge.drainMs + endMs).unref());
+  try {
+    await bridge.start();
+    await reportStart(bridge, options);
+    const why = await Promise.race([signal, ...(bridge.notebook?.asked === undefined ? [] : [bridge.notebook.asked])]);
+    await drain(bridge, why);
+  } finally {
+    await bridge.close();
+  }
+}
+
+/** A service manager lets calls end. Whoever types Ctrl-C, or sends a second signal, waits for none. */
+async function drain(bridge: Notebridge, why: unknown): Promise<void> {
+  const { hub, drainMs, cluster } = bridge;
+  const atOnce = new AbortController();
+  if (why === 'SIGTERM' && drainMs > 0) {
+    void nextSignal().then(() => atOnce.abort());
+    const others = cluster === undefined ? '' : '; other hubs take over what this one has';
+    hub.logger.info(`Ending: calls that run here may still end, for ${drainMs / 1000} s${others}.`);
+  } else {
+    atOnce.abort();
+    hub.logger.info('Ending.');
+  }
+  await bridge.drain(atOnce.signal);
+}
+
+function createServeLog({ logLevel }: ServeOptions, redactor: Redacting): ClosableLogger {
+  const { stderr } = process;
+  const format = stderr.isTTY ? 'text' : 'json';
+  return createTerminalLogger({ level: logLevel, redactor, write: (text) => stderr.write(text), format, paint: paintFor(stderr) });
+}
+
+async function reportStart(bridge: Notebridge, options: ServeOptions): Promise<void> {
+  const { hub, url, servers, notebook } = bridge;
+  const { isTTY } = process.stderr;
+  const window = notebook?.newWindow?.();
+  // The address holds the token: a terminal may show it, and a log may not.
+  const path = isTTY ? undefined : await window?.writeAddress();
+  const names = servers.all().map(({ name }) => name);
+  hub.logger.info('Serving.', { url: url ?? '', pid: process.pid, servers: names, ...(path === undefined ? {} : { window_file: path }) });
+  if (isTTY) process.stderr.write(toStartText(bridge, { ...options, names, windowUrl: window?.url }));
+}
+
+type StartTextOptions = ServeOptions & { names: readonly string[]; windowUrl: string | undefined };
+
+/** What a person reads after starting a hub: where it is, and how to use it. Its addresses and its code are secrets: for a terminal only. */
+function toStartText(bridge: Notebridge, { auth, notebook, name, names, windowUrl }: StartTextOptions): string {
+  const { url = '', cluster } = bridge;
+  const consoleAddress = bridge.newConsoleAddress();
+  const paint = paintFor(process.stderr);
+  const [first = 'SERVER'] = names;
+  // Others of this user may run, or come.
+  const command = name === undefined ? ownCommand() : `${ownCommand()} --hub ${name}`;
+  const token = (options: string): string => (auth ? `$(${command} grant${options})` : 'none');
+  const lines = [
+    '',
+    `${paint.bold(`Notebridge ${ownVersion()}`)} serves at ${paint.bold(url)}. Ctrl-C ends it.`,
+    '',
+    `  Servers       ${names.length === 0 ? 'none yet: name some in the config file' : names.join(', ')}`,
+    ...(cluster === undefined ? [] : [`  Cluster       ${toClusterText(cluster)}`]),
+    ...(notebook === 'none' ? [] : [`  Notebook      ${notebook}`]),
+    ...(windowUrl === undefined ? [] : [`  Its window    ${windowUrl}`]),
+    ...(consoleAddress === undefined
+      ? []
+      : [`  Its console   ${consoleAddress}`, `                ${paint.dim(`once, within 15 minutes; later: ${command} console`)}`]),
+    `  Asked a code? ${newTypedCode()} ${paint.dim(`(another user, a proxy, a forwarded port); later: ${command} code`)}`,
+    `  What is there ${paint.dim('$')} ${command} tools`,
+    `  Call a tool   ${paint.dim('$')} ${command} call ${first} TOOL key=value`,
+    `  From code     POST ${url}/api/v1/mcp/proxy/${first}/tools/TOOL`,
+    `                ${paint.dim('$')} export NOTEBRIDGE_TOKEN=${token(' --ttl 8h')}`,
+    `  For an agent  ${url}/mcp`,
+    ...(auth ? [`                with "Authorization: Bearer ${token(' --agent --ttl 8h')}"`] : []),
+    `  Described at  ${url}/docs`,
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function toClusterText({ name, hubs: [self = '', ...others], isJoined }: NonNullable<Notebridge['cluster']>): string {
+  if (!isJoined) return `${name}: not joined yet, as NATS was not reached; it goes on trying`;
+  return `${name}: ${self} (this hub)${others.length === 0 ? ', alone so far' : `, ${others.join(', ')}`}`;
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setupCommand } from './setup.js';
 
@@ -14,8 +15,9 @@ afterEach(async () => {
 
 const run = async (...args: string[]): Promise<string> => {
   let printed = '';
-  const command = setupCommand({ env: { HOME: home }, platform: 'linux', project: '/project', print: (text) => (printed += text) });
-  await command.exitOverride().parseAsync(args, { from: 'user' });
+  const command = new Command().exitOverride();
+  setupCommand(command, { env: { HOME: home }, platform: 'linux', project: '/project', print: (text) => (printed += text) });
+  await command.parseAsync(args, { from: 'user' });
   return printed;
 };
 
@@ -37,8 +39,8 @@ describe('setupCommand', () => {
   });
 
   it('lists the hosts in its help', () => {
-    expect(setupCommand().helpInformation().replaceAll(/\s+/g, ' ')).toContain(
-      'claude-code, claude-desktop, cursor, vscode, gemini, codex',
-    );
+    const command = new Command();
+    setupCommand(command);
+    expect(command.helpInformation().replaceAll(/\s+/g, ' ')).toContain('claude-code, claude-desktop, cursor, vscode, gemini, codex');
   });
 });

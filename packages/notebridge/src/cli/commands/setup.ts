@@ -1,29 +1,26 @@
-import { Command, Option } from 'commander';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { shellWord } from '@notebridge/kit/shell-word';
+import { type Command, Option } from 'commander';
 import { sharedOptions } from '../command-options.js';
+import { asTyped } from '../own-command.js';
 import { type ConfigPlace, hosts, type Scope } from '../setup/hosts.js';
-import { projectOf } from '../setup/project-of.js';
+import { type AskedOfEntry, type SetupReport, setup } from '../setup/setup.js';
 
 /** What the command sees of the process that it runs in. */
 export interface SetupTerminal extends ConfigPlace {
   print(text: string): void;
 }
 
-interface SetupCommandOptions {
+interface SetupCommandOptions extends AskedOfEntry {
   scope?: Scope;
   write?: boolean;
   json?: boolean;
-  notebook?: string;
-  kernel?: string;
-  files?: string;
-  allowNet: string[];
-  codeMode?: true;
-  url?: string | true;
 }
 
 /** `notebridge setup HOST`: prints how an agent host starts us, or with `--write` puts it into the host's own config. */
-export function setupCommand(terminal: SetupTerminal = ownTerminal()): Command {
-  return new Command('setup')
-    .description("print an agent host's config for Notebridge, or merge it into the host's file")
+export function setupCommand(command: Command, { print, ...place }: SetupTerminal = ownTerminal()): void {
+  command
     .argument('[host]', hosts.map((host) => host.name).join(', '))
     .option(
       '--notebook <where>',
@@ -46,13 +43,57 @@ export function setupCommand(terminal: SetupTerminal = ownTerminal()): Command {
     .option('--write', "merge it into the host's file; the old file is kept beside it")
     .option('--json', 'print a JSON object, for scripts')
     .action(async (host: string | undefined, { write = false, json = false, ...named }: SetupCommandOptions) => {
-      // Loaded only now: the parsers of the hosts' formats must not slow down the start of other commands.
-      const [{ setup }, { describeSetup }] = await Promise.all([import('../setup/setup.js'), import('../setup/describe-setup.js')]);
-      const report = await setup({ host, write, ...named, env: terminal.env, platform: terminal.platform, project: terminal.project });
-      terminal.print(json ? `${JSON.stringify(report, undefined, 2)}\n` : describeSetup(report));
+      const report = await setup({ host, write, ...named, ...place });
+      print(json ? `${JSON.stringify(report, undefined, 2)}\n` : describeSetup(report));
     });
 }
 
 function ownTerminal(): SetupTerminal {
   return { env: process.env, platform: process.platform, project: projectOf(process.cwd()), print: (text) => process.stdout.write(text) };
+}
+
+/** The folder of the project that a folder belongs to: the nearest above it, or itself, that git knows; else itself. As Claude Code 2.1 takes it. */
+function projectOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (at === dirname(at)) return folder;
+  }
+}
+
+/** A report as text for a person, ending in a line break. */
+export function describeSetup(report: SetupReport): string {
+  const paragraphs = report.status === 'printed' ? instructions(report) : outcome(report);
+  return `${paragraphs.join('\n\n')}\n`;
+}
+
+function instructions({ host, title, file, snippet, notes, ownCommand, afterwards, ...report }: SetupReport): string[] {
+  const { scope, project, notebook, kernel, files, allowNet, codeMode, url } = report;
+  const named = { ...(report.isScopeNamed ? { scope } : {}), notebook, kernel, files, 'allow-net': allowNet?.join(','), url };
+  const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]));
+  if (codeMode !== undefined) words.push('--code-mode');
+  return [
+    `${title} reads its MCP servers from ${file}${ofProject(project)}`,
+    'Put this into it:',
+    snippet.trimEnd(),
+    ...(ownCommand === undefined ? [] : [`Or let ${title} do it:`, `  ${ownCommand}`]),
+    asTyped(`Nothing was written. To merge it into that file: notebridge setup ${[host, ...words].join(' ')} --write`),
+    ...notes.map((note) => asTyped(note)),
+    afterwards,
+  ];
+}
+
+function outcome({ status, title, file, project, backup, notes, afterwards }: SetupReport): string[] {
+  const remarks = notes.map((note) => asTyped(note));
+  if (status === 'unchanged')
+    return [`${title} already has "notebridge" in ${file}${ofProject(project)}\nNothing was written.`, ...remarks];
+  const done = status === 'added' ? 'Added "notebridge" to' : 'Updated "notebridge" in';
+  return [
+    `${done} ${file}${ofProject(project)}${backup === undefined ? '' : `\nThe old file is kept as ${backup}`}`,
+    ...remarks,
+    afterwards,
+  ];
+}
+
+function ofProject(project: string | undefined): string {
+  return project === undefined ? '' : `\nThat is for the project ${project}`;
 }

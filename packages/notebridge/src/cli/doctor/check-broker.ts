@@ -21,9 +21,8 @@ export async function checkBroker(): Promise<Check[]> {
     const stale = isStale
       ? [note('open notebooks', `${file} speaks of a broker that was killed`, 'None needed: the next agent replaces it.')]
       : [];
-    const lost = checkLost(dir, places);
-    if (places.length === 0) return [...stale, ...lost, ...(isStale || lost.length > 0 ? [] : [ok('open notebooks', 'none')])];
-    return [...stale, ...lost, ...(await Promise.all(places.map((place) => check(place, dir))))];
+    const found = [...stale, ...checkLost(dir, places), ...(await Promise.all(places.map((place) => check(place, dir))))];
+    return found.length === 0 ? [ok('open notebooks', 'none')] : found;
   } catch (error) {
     return [failedCheck('open notebooks', messageOf(error), 'Until then, agents cannot open the built-in notebook but with --standalone.')];
   }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { errnoOf } from '@notebridge/kit/errno';
 import { messageOf } from '@notebridge/kit/message-of';
-import { hubFileOf, hubNamesIn, isOwnHub, readHubFile, readHubFiles } from '../../identity/hub-file.js';
+import { type HubFile, hubFileOf, hubNamesIn, isOwnHub, readHubFile, readHubFiles } from '../../identity/hub-file.js';
 import { usualHubName } from '../../identity/hub-name.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
 import { describePortOwner } from '../../processes/port-owner.js';
@@ -39,10 +39,10 @@ async function checkHub(dir: string, name: string): Promise<Check> {
   }
 }
 
-/** The user's hub that serves. Undefined: none does, or something of it is at fault. Never rejects. */
-export async function findOwnHub(): Promise<{ url: string; token: string } | undefined> {
+/** The user's hub that serves; `find`: which one, by default that of commands. Undefined: none does, or something of it is at fault. Never rejects. */
+export async function findOwnHub(find = (): HubFile | undefined => chooseHub()): Promise<{ url: string; token: string } | undefined> {
   try {
-    const [hub, token] = [chooseHub(), readOwnerToken(stateDir())];
+    const [hub, token] = [find(), readOwnerToken(stateDir())];
     return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token)) ? { url: hub.url, token } : undefined;
   } catch {
     return undefined;
@@ -54,22 +54,11 @@ export async function checkPort(port: number): Promise<Check> {
   if (port === 0) return ok('port', 'any free one');
   const taken = await tryPort(port);
   if (taken === undefined) return ok(`port ${port}`, 'free');
-  const hub = await ownHubAt(port);
-  if (hub) return ok(`port ${port}`, 'your running hub has it');
+  const isOurs = await findOwnHub(() => readHubFiles(stateDir()).find(({ url }) => new URL(url).port === String(port)));
+  if (isOurs) return ok(`port ${port}`, 'your running hub has it');
   if (taken !== 'EADDRINUSE') return failedCheck(`port ${port}`, `cannot be bound (${taken})`, 'Choose another --port.');
   const holder = (await describePortOwner(port)) ?? 'another program';
   return note(`port ${port}`, `taken by ${holder}`, `End it before "notebridge serve", or choose another --port.`);
-}
-
-async function ownHubAt(port: number): Promise<boolean> {
-  try {
-    const dir = stateDir();
-    const hub = readHubFiles(dir).find(({ url }) => new URL(url).port === String(port));
-    const token = readOwnerToken(dir);
-    return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token));
-  } catch {
-    return false;
-  }
 }
 
 /** Why it cannot be bound, or undefined. It is released at once. */

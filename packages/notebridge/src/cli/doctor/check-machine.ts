@@ -1,21 +1,25 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Layer, SandboxMode } from '@notebridge/notebook/host';
-import { loadNotebook } from '../../assembly/load-notebook.js';
-import { describeEnvironment, type Environment } from '../../processes/environment.js';
+import { describeEnvironment } from '../../processes/environment.js';
+import { ownUserId } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
+import { ensurePrivateDir } from '../../state/private-file.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** As package.json demands. */
 const least = [20, 19] as const;
 
-export function checkNode(version: string): Check {
+export function checkNode(): Check {
+  const version = process.versions.node;
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > least[0] || (major === least[0] && minor >= least[1])) return ok('Node.js', version);
   return failedCheck('Node.js', `${version} is too old`, `Install ${least.join('.')} or newer.`);
 }
 
 /** Whether a notebook can be shown here. Without a browser the answer of the open tool names the URL, so it is no fault. */
-export function checkBrowser(env: Environment): Check {
+export function checkBrowser(): Check {
+  const { env } = process;
   const { BROWSER: named = '' } = env;
   if (named.trim() !== '') return ok('browser', `BROWSER is set to ${JSON.stringify(named)}`);
   const { display, ssh, container, wsl } = describeEnvironment({ env });
@@ -24,44 +28,39 @@ export function checkBrowser(env: Environment): Check {
   return note('browser', `none can be opened: ${why}`, 'Open by hand the URL that the agent gets, or set BROWSER.');
 }
 
-/** Has a program run in the sandbox that Python would be in, and says what bounds an own Python there. */
-export async function checkSandbox(mode: SandboxMode): Promise<Check[]> {
-  const { lookAtSandbox, lookAtBounds, describeState } = await loadNotebook(stateDir());
-  const startedAt = performance.now();
-  const layer = await lookAtSandbox(mode);
-  const check = toCheck(layer, describeState(layer), { mode, ms: performance.now() - startedAt });
-  if (!layer.active) return [check];
-  const { text, isKept, fix } = lookAtBounds();
-  return [check, isKept ? ok('bounds of an own Python', text) : note('bounds of an own Python', text, fix)];
-}
-
-/** Starts Python as the built-in notebook does, says what stands between its code and this machine, and ends it again. */
-export async function checkKernel(sandbox: SandboxMode): Promise<Check[]> {
-  const startedAt = performance.now();
+/** The folder of tokens and grants must be the user's own and closed to others. */
+export function checkStateDir(): Check {
+  const [name, dir] = ['state folder', stateDir()];
+  if (!existsSync(dir)) return checkToBeMade(name, dir);
   try {
-    const { createNotebookHost, describeState } = await loadNotebook(stateDir());
-    // Whether there is a sandbox where one is required, checkSandbox has found out.
-    const host = createNotebookHost({ port: 0, sandbox: sandbox === 'require' ? 'auto' : sandbox });
-    let layers: readonly Layer[];
-    try {
-      await host.start();
-      await host.session.start();
-      layers = host.session.kernel.layers ?? [];
-    } finally {
-      await host.close();
-    }
-    const ms = performance.now() - startedAt;
-    const others = layers.filter(({ name }) => name !== 'operating system');
-    return [ok('built-in Python', 'starts', ms), ...others.map((layer) => toCheck(layer, describeState(layer)))];
+    ensurePrivateDir(dir, { uid: ownUserId() });
+    accessSync(dir, constants.W_OK);
+    return ok(name, `${dir} is yours alone`);
   } catch (error) {
-    const next = 'Install Notebridge anew (npm install); its Python is a part of it.';
-    return [failedCheck('built-in Python', `does not start: ${messageOf(error)}`, next)];
+    return failedCheck(name, messageOf(error), 'Until then no tokens, grants or audit can be kept.');
   }
 }
 
-/** A layer that is missing is a fault only to those who require it. */
-function toCheck({ name, active, fix }: Layer, found: string, { mode, ms }: { mode?: SandboxMode; ms?: number } = {}): Check {
-  if (active) return ok(name, found, ms);
-  if (mode === 'require') return failedCheck(name, found, fix ?? 'Choose --sandbox=auto.');
-  return note(name, found, fix);
+/** A folder that has to be there, or can be made, and be written to. */
+export function checkFolder(name: string, dir: string, option: string): Check {
+  if (!existsSync(dir)) return checkToBeMade(name, dir);
+  if (!statSync(dir).isDirectory()) return failedCheck(name, `${dir} is not a folder`, `Choose another ${option}.`);
+  if (isWritable(dir)) return ok(name, `${dir} can be written`);
+  return failedCheck(name, `${dir} cannot be written`, `Give yourself the right to write there, or choose another ${option}.`);
+}
+
+function checkToBeMade(name: string, dir: string): Check {
+  let above = dirname(dir);
+  while (!existsSync(above) && above !== dirname(above)) above = dirname(above);
+  if (isWritable(above) && statSync(above).isDirectory()) return ok(name, `${dir} will be made when it is needed`);
+  return failedCheck(name, `${dir} is not there and cannot be made`, 'Make it, or give yourself the right to write above it.');
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

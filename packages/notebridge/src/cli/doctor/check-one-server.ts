@@ -24,9 +24,9 @@ const askMs = 5000;
 /** Undefined: there is no cluster, so such a server runs here as any other. Never rejects. */
 export async function findCheckOfOne({ isNamed, hubs }: ClusterSeen): Promise<CheckOneServer | undefined> {
   if (hubs !== undefined) return (server) => checkAtHubs(server, hubs);
-  const said = await askOwnHub();
+  const said = await askOwnHub().catch(() => undefined);
   if (!isNamed && said?.isInCluster !== true) return undefined;
-  return (server) => checkAtOwnHub(server, said?.status(server.name));
+  return (server) => checkAtOwnHub(server, said?.servers.find(({ name }) => name === server.name)?.status);
 }
 
 function checkAtHubs({ name, lazy }: ServerConfig, hubs: readonly HubOfCluster[]): Check {
@@ -58,24 +58,12 @@ function toCheck(title: string, who: string, status: ServerStatus | (string & {}
   return status === 'restarting' ? note(title, found, 'See why, at that hub: notebridge servers') : ok(title, found);
 }
 
-interface SaidByHub {
-  isInCluster: boolean;
-  status(server: string): string | undefined;
-}
-
-/** What the hub of this user says. Undefined: none runs, or it does not answer. */
-async function askOwnHub(): Promise<SaidByHub | undefined> {
-  try {
-    const hub = await findOwnHub();
-    if (hub === undefined) return undefined;
-    const { servers } = (await askHub(hub.url, { path: ownerPrefix, token: hub.token, timeoutMs: askMs })) as {
-      servers: { name: string; status: string }[];
-    };
-    return {
-      isInCluster: await isInCluster(hub),
-      status: (server) => servers.find(({ name }) => name === server)?.status,
-    };
-  } catch {
-    return undefined;
-  }
+/** What the hub of this user says. Undefined: none runs. Rejects if it does not answer. */
+async function askOwnHub() {
+  const hub = await findOwnHub();
+  if (hub === undefined) return undefined;
+  const { servers } = (await askHub(hub.url, { path: ownerPrefix, token: hub.token, timeoutMs: askMs })) as {
+    servers: { name: string; status: string }[];
+  };
+  return { isInCluster: await isInCluster(hub), servers };
 }

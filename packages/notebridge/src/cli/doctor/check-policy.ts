@@ -12,29 +12,19 @@ export function checkPolicy(config: Config, isServed: boolean): Check[] {
 
 function checkCodeMode({ codeMode, servers }: Config): Check {
   const variable = process.env.NOTEBRIDGE_CODE_MODE ?? '';
-  const isOn = codeMode.enabled || !isOff(variable);
-  if (!isOn)
+  const isSet = !['', '0', 'false'].includes(variable);
+  if (!codeMode.enabled && !isSet)
     return ok('code mode', 'off: agents are listed each tool ("--code-mode" of stdio and serve, or "notebridge.codeMode", switches it on)');
-  const refused = isOff(variable) ? undefined : refusalOf(variable);
-  if (refused !== undefined) return failedCheck('code mode', `NOTEBRIDGE_CODE_MODE is ${JSON.stringify(variable)}`, refused);
+  try {
+    if (isSet) parseCodeMode(variable);
+  } catch (error) {
+    // Hubs do not start with it.
+    return failedCheck('code mode', `NOTEBRIDGE_CODE_MODE is ${JSON.stringify(variable)}`, messageOf(error));
+  }
   const by = codeMode.enabled ? 'the config' : 'NOTEBRIDGE_CODE_MODE';
   const direct = servers.filter(({ expose }) => expose === 'direct').map(({ name }) => name);
   const rest = direct.length === 0 ? '' : `, and the tools of ${direct.join(', ')}`;
   return ok('code mode', `on by ${by}: agents are listed search_tools, describe_tools and execute_code${rest}`);
-}
-
-function isOff(variable: string): boolean {
-  return ['', '0', 'false'].includes(variable);
-}
-
-/** Why hubs do not start with this value of the variable. */
-function refusalOf(variable: string): string | undefined {
-  try {
-    parseCodeMode(variable);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 const what: Record<Exclude<ApprovalMode, 'none'>, string> = {

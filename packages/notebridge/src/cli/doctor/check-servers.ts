@@ -19,13 +19,8 @@ import { type CheckOneServer, type ClusterSeen, findCheckOfOne } from './check-o
 /** Of a `per-agent` server: what counts as one agent. */
 const whoIsOne = 'runs once for each agent, which over HTTP in 2026-07-28 means each token and client name: one grant per agent';
 
-interface CheckServersOptions {
-  redactor: Redactor;
-  cluster: ClusterSeen;
-}
-
 /** Starts each server, all at once, and asks for its tools; then all are ended. One that a cluster has once is not started. */
-export async function checkServers(config: Config, { redactor, cluster }: CheckServersOptions): Promise<Check[]> {
+export async function checkServers(config: Config, redactor: Redactor, cluster: ClusterSeen): Promise<Check[]> {
   const hasOne = config.servers.some(({ placement, disabled }) => placement === 'one' && !disabled);
   const checkOne = hasOne ? await findCheckOfOne(cluster) : undefined;
   const servers = new ConfigServers({

@@ -1,20 +1,17 @@
+import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
-import type { GrantTerms, GrantView } from '../../grants/grant.js';
-import type { IssuedGrant } from '../../grants/grant-store.js';
-import { askHub } from '../client/hub-request.js';
+import type { GrantChange } from '../../grants/audit-line.js';
+import type { GrantView } from '../../grants/grant.js';
+import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
+import { stateDir } from '../../processes/state-dir.js';
+import { askHub, type HubRequest } from '../client/hub-request.js';
 import { chooseHub } from '../hub/choose-hub.js';
-import { withGrantStore } from './own-grants.js';
 
 /** Where the owner issues and revokes grants: the user's file, or a cluster, by the hub that runs here. */
-export interface GrantDesk {
-  issue(terms: GrantTerms): Promise<IssuedGrant>;
-  /** A new token for a grant, which lives so long from now; see `GrantStore.renew`. Rejects with `bad_grant` if there is no such grant. */
-  renew(id: string, ttlMs?: number): Promise<IssuedGrant>;
-  list(): Promise<GrantView[]>;
-  /** False if there is no grant of that id that could be revoked. One that has expired can be: it is not renewed then. */
-  revoke(id: string): Promise<boolean>;
+export interface GrantDesk extends Pick<GrantStore, 'issue' | 'renew' | 'revoke'> {
+  list(): GrantView[] | Promise<GrantView[]>;
 }
 
 const askMs = 15_000;
@@ -24,23 +21,39 @@ const askMs = 15_000;
  * config names a cluster, and no hub runs.
  */
 export async function withGrantDesk<Result>(work: (desk: GrantDesk) => Promise<Result>): Promise<Result> {
-  const desk = await findClusterDesk();
-  if (desk !== undefined) return work(desk);
-  return withGrantStore((store) =>
-    work({
-      issue: (terms) => store.issue(terms),
-      renew: (id, ttlMs) => store.renew(id, ttlMs),
-      list: async () => store.list(),
-      revoke: (id) => store.revoke(id),
-    }),
-  );
+  if ((await findClusterHub()) !== undefined) return work(clusterDesk);
+  const store = await GrantStore.open({ dir: stateDir() });
+  let recorded = Promise.resolve();
+  store.onChange((change) => {
+    recorded = recorded.then(() => recordGrant(change));
+  });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+    await recorded;
+  }
 }
 
-/** Undefined: the grants of this user are in its file. */
-export async function findClusterDesk(): Promise<GrantDesk | undefined> {
+/** Writes what a command has made of a grant into the audit of this user, as a hub does. A config that cannot be read names no other file. */
+async function recordGrant(change: GrantChange): Promise<void> {
+  const { loadConfig } = await import('../../config/load-config.js');
+  const { AuditLog } = await import('../../grants/audit-log.js');
+  const { Redactor } = await import('../../util/redactor.js');
+  const { audit } = await loadConfig({ env: process.env }).catch(() => ({ audit: undefined }));
+  if (audit === false) return;
+  const log = new AuditLog({ ...audit, path: audit?.file ?? join(stateDir(), 'audit.jsonl'), redactor: new Redactor() });
+  log.addGrant(change);
+  log.close();
+}
+
+type HubOfUser = { url: string; token: string };
+
+/** The hub of this user that is in a cluster. Undefined: the grants of this user are in its file. */
+async function findClusterHub(): Promise<HubOfUser | undefined> {
   // Nothing is loaded for it where no hub has ever run.
   const hub = chooseHub() === undefined ? undefined : await (await import('../client/open-source.js')).findHub();
-  if (hub !== undefined) return (await isInCluster(hub)) ? createHubDesk(hub) : undefined;
+  if (hub !== undefined) return (await isInCluster(hub)) ? hub : undefined;
   const { loadConfig } = await import('../../config/load-config.js');
   const { cluster } = await loadConfig({ env: process.env }).catch(() => ({ cluster: undefined }));
   if (cluster === undefined) return undefined;
@@ -50,53 +63,51 @@ export async function findClusterDesk(): Promise<GrantDesk | undefined> {
   );
 }
 
-type OwnHub = { url: string; token: string };
-
 /** Whether this hub is one of a cluster. */
-export async function isInCluster(hub: OwnHub): Promise<boolean> {
+export async function isInCluster(hub: HubOfUser): Promise<boolean> {
   return (await askGrants(hub)).in_cluster === true;
 }
 
-async function askGrants({ url, token }: OwnHub): Promise<JsonObject> {
-  const answer = await askHub(url, { path: `${ownerPrefix}/grants`, token, timeoutMs: askMs });
+/** What a hub answers below the path of its grants. */
+async function askGrants({ url, token }: HubOfUser, below = '', more: Partial<HubRequest> = {}): Promise<JsonObject> {
+  const answer = await askHub(url, { path: `${ownerPrefix}/grants${below}`, token, timeoutMs: askMs, ...more });
   return isJsonObject(answer) ? answer : {};
 }
 
-function createHubDesk(hub: OwnHub): GrantDesk {
-  const { url, token } = hub;
-  const path = `${ownerPrefix}/grants`;
-  return {
-    issue: async (terms) => toIssued(await askHub(url, { path, token, body: toBody(terms), timeoutMs: askMs })),
-    renew: async (id, ttlMs) => {
-      try {
-        const body = toBody({ ttlMs });
-        return toIssued(await askHub(url, { path: `${path}/${encodeURIComponent(id)}/renew`, token, body, timeoutMs: askMs }));
-      } catch (error) {
-        if (codeOf(error) !== 'bad_params' || !(error instanceof Error)) throw error;
-        throw new BridgeError('bad_grant', error.message, { cause: error });
-      }
-    },
-    list: async () => ((await askGrants(hub)).grants as JsonObject[]).map(toView),
-    revoke: async (id) => {
-      try {
-        await askHub(url, { path: `${path}/${encodeURIComponent(id)}`, token, method: 'DELETE', timeoutMs: askMs });
-        return true;
-      } catch (error) {
-        if (codeOf(error) === 'bad_params') return false;
-        throw error;
-      }
-    },
-  };
+/** Asks whichever hub of the user's is in the cluster just now: it may be started again while a grant is kept. */
+async function askCluster(below?: string, more?: Partial<HubRequest>): Promise<JsonObject> {
+  const hub = await findClusterHub();
+  if (hub !== undefined) return askGrants(hub, below, more);
+  throw new BridgeError('closed', 'No hub of yours runs that is in the cluster of this grant. Start one: notebridge serve');
 }
 
-function toBody({ ttlMs, readOnly, perMinute, holder: _, ...terms }: GrantTerms): JsonObject {
-  const body = { ...terms, read_only: readOnly, per_minute: perMinute, ttl_seconds: ttlMs === undefined ? undefined : ttlMs / 1000 };
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-}
+const clusterDesk: GrantDesk = {
+  issue: async ({ ttlMs, readOnly, perMinute, holder: _, ...terms } = {}) => {
+    const body = { ...terms, read_only: readOnly, per_minute: perMinute, ttl_seconds: ttlMs && ttlMs / 1000 };
+    return toIssued(await askCluster('', { body }));
+  },
+  renew: async (id, ttlMs) => {
+    try {
+      return toIssued(await askCluster(`/${encodeURIComponent(id)}/renew`, { body: { ttl_seconds: ttlMs && ttlMs / 1000 } }));
+    } catch (error) {
+      if (codeOf(error) !== 'bad_params' || !(error instanceof Error)) throw error;
+      throw new BridgeError('bad_grant', error.message, { cause: error });
+    }
+  },
+  list: async () => ((await askCluster()).grants as JsonObject[]).map(toView),
+  revoke: async (id) => {
+    try {
+      await askCluster(`/${encodeURIComponent(id)}`, { method: 'DELETE' });
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'bad_params') return false;
+      throw error;
+    }
+  },
+};
 
-function toIssued(answer: unknown): IssuedGrant {
-  const { grant, token } = answer as { grant: JsonObject; token: string };
-  return { ...toView(grant), token };
+function toIssued({ grant, token }: JsonObject): IssuedGrant {
+  return { ...toView(grant as JsonObject), token: String(token) };
 }
 
 /** As `describeGrant` has made it. */

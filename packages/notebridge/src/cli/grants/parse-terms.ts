@@ -13,17 +13,15 @@ export function parseTime(text: string, option = '--ttl'): number {
 }
 
 /** @throws BridgeError `bad_usage`. */
-export function parseCount(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+export function parseCount(option: string, text: string): number {
   const count = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count > 0) return count;
   throw bad(option, text, 'a whole number from 1');
 }
 
 /** Calls per minute of `60/m`; a bare number is meant so too. @throws BridgeError `bad_usage`. */
-export function parseRate(text: string | undefined): number | undefined {
-  const [, number] = /^(\d+)(?:\/m(?:in)?)?$/.exec(text ?? '') ?? [];
-  if (text === undefined) return undefined;
+export function parseRate(text: string): number {
+  const [, number] = /^(\d+)(?:\/m(?:in)?)?$/.exec(text) ?? [];
   if (number === undefined) throw bad('--rate', text, 'calls per minute, as in 60/m');
   return parseCount('--rate', number);
 }

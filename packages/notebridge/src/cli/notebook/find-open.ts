@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { appendAll } from '@notebridge/kit/long-lists';
 import { realFileOf } from '../../assembly/notebooks/notebook-file.js';
 import { notebooksOf, type OpenNotebookState } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
@@ -9,7 +8,7 @@ import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
 import { onOneLine } from '../terminal-logger.js';
 
-export interface FoundNotebook {
+interface FoundNotebook {
   /** The process that holds it. */
   place: HostPlace;
   notebook: OpenNotebookState;
@@ -21,10 +20,7 @@ export async function findOpen(named: string): Promise<FoundNotebook> {
   for (const place of readHostPlaces(stateDir())) {
     // One that cannot be asked can be told nothing either; `doctor` says why.
     const notebooks = await notebooksOf(place, ownVersion()).catch(() => []);
-    appendAll(
-      open,
-      notebooks.map((notebook) => ({ place, notebook })),
-    );
+    for (const notebook of notebooks) open.push({ place, notebook });
   }
   const isMeant = matcherOf(named);
   const found = open.find(({ notebook }) => isMeant(notebook));

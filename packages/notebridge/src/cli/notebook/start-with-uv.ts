@@ -1,27 +1,30 @@
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { findCodePlaces } from '@notebridge/kit/code-places';
 import { loadNotebook } from '../../assembly/load-notebook.js';
 import { isHeldElsewhere } from '../../assembly/notebooks/built-in/open-joined.js';
+import type { Environment } from '../../processes/environment.js';
 import { runInOurPlace } from '../../processes/foreground-program.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
+import { writtenBy } from '../../processes/written-rule.js';
 import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { ownProgramFile } from '../own-command.js';
 import { withoutControls } from '../terminal-logger.js';
-import { uvSettings } from './uv-settings.js';
 
 /**
  * Where `auto` would take Pyodide because the environment of the folder lacks ipykernel, and uv is here: asks the person, and with a
  * yes this very command is run by uv, which keeps ipykernel beside the environment and changes nothing of it. Resolves to its exit code;
  * undefined to go on without.
  */
-export async function startWithUv(file: string | undefined, words = process.argv.slice(2)): Promise<number | undefined> {
+export async function startWithUv(file: string | undefined): Promise<number | undefined> {
   const environment = hasUv() ? await findEnvironment(file) : undefined;
   if (environment === undefined || !(await isYes(questionOf(environment)))) return undefined;
   const { options, env } = uvSettings(process.env, process.cwd());
   const args = ['run', '--no-project', ...options, '--with', 'ipykernel', process.execPath, ownProgramFile()];
-  return runInOurPlace({ command: 'uv', args, wordsForUs: words, env: { VIRTUAL_ENV: environment }, inherited: env });
+  return runInOurPlace({ command: 'uv', args, wordsForUs: process.argv.slice(2), env: { VIRTUAL_ENV: environment }, inherited: env });
 }
 
 /** Looked for first: to look at the kernels takes longer. */
@@ -58,4 +61,28 @@ async function isYes(question: string): Promise<boolean> {
   } finally {
     terminal.close();
   }
+}
+
+/**
+ * How uv is started in this folder, so that it takes no settings from where code in a sandbox could write: they name Pythons, and packages to
+ * install. Its variables that lead there are left out; where one of its files lies there, it reads none.
+ */
+export function uvSettings(env: Environment, cwd: string): { options: string[]; env: Environment } {
+  const home = env.HOME || homedir();
+  const names = ['uv.toml', 'pyproject.toml', '.python-version', '.python-versions'];
+  const inFolders = foldersUpFrom(cwd).flatMap((folder) => names.map((name) => join(folder, name)));
+  const ofUser = names.map((name) => join(env.XDG_CONFIG_HOME || join(home, '.config'), 'uv', name));
+  const isFree = [...inFolders, ...ofUser].every((path) => writtenBy(path) === undefined);
+  const kept = Object.entries(env).filter(([name, text = '']) => !name.startsWith('UV_') || !leadsThere(text, name, cwd));
+  return { options: isFree ? [] : ['--no-config'], env: Object.fromEntries(kept) };
+}
+
+function leadsThere(text: string, name: string, cwd: string): boolean {
+  const named = /_(FILE|DIR|DIRECTORY|CONSTRAINT|OVERRIDE|PROJECT|FIND_LINKS)$/.test(name) ? [resolve(cwd, text)] : [];
+  return [...named, ...findCodePlaces({ argv: [], env: { [name]: text }, cwd })].some((path) => writtenBy(path) !== undefined);
+}
+
+function foldersUpFrom(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersUpFrom(above)];
 }

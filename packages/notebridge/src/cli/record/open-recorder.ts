@@ -9,11 +9,11 @@ import { ownVersion } from '../../state/own-files.js';
 import type { Redactor } from '../../util/redactor.js';
 import { canBeHidden, secretsOfEnvironment } from '../../util/secrets.js';
 
-export interface RecordTo {
+interface RecordTo {
   /** Where it is written. */
   file: string;
   /** Most that is written, in bytes. */
-  maxBytes: number;
+  maxBytes?: number;
   /** Replaces a file that is there. Default: the new one gets a number. */
   force?: boolean | undefined;
   /** Variables of the environment whose values are secrets, besides those whose names say so. */
@@ -22,14 +22,9 @@ export interface RecordTo {
 
 export const defaultRecordingBytes = 64 * 1024 * 1024;
 
-/** The last word of a recorded session. */
-export function sayRecorded({ summary }: Recorder): void {
-  process.stderr.write(`notebridge: ${summary} Look through it before you pass it on.\n`);
-}
-
 /** How the recorder of a command is made, when its redactor and log are there. Throws `bad_usage` or `write_failed`. */
-export function openRecorder({ file, maxBytes, force, secretVariables = [] }: RecordTo): (redactor: Redactor, logger: Logger) => Recorder {
-  return (redactor, logger) => {
+export function openRecorder({ file, maxBytes = defaultRecordingBytes, force, secretVariables = [] }: RecordTo) {
+  return (redactor: Redactor, logger: Logger): Recorder => {
     assertKeptOutside(file, 'The recording');
     const { env } = process;
     const named = secretVariables.map((name) => ({ name, value: env[name] ?? '' })).filter(({ value }) => canBeHidden(value));

@@ -1,6 +1,6 @@
 import { parse } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
-import { setInJson } from './edit-json.js';
+import { setInJson } from './json-format.js';
 
 const value = { a: ['b'] };
 const set = (text: string, path = ['s', 'n']): string => setInJson(text, path, value);

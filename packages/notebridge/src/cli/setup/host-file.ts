@@ -16,7 +16,7 @@ export async function readHostFile(file: string): Promise<string | undefined> {
   throw new BridgeError('write_failed', `"${file}" ${read.why}. Nothing was changed. ${read.next}`, { data: { path: file } });
 }
 
-export interface HostFileChange {
+interface HostFileChange {
   file: string;
   /** The text that the change was made from; undefined for a new file. */
   before: string | undefined;
@@ -30,10 +30,17 @@ export interface HostFileChange {
  * @throws BridgeError `write_failed`; the file is then as it was, and no copy is left.
  */
 export async function replaceHostFile({ file, before, after }: HostFileChange): Promise<string | undefined> {
-  if (before === undefined) await makeFolder(dirname(file));
-  const backup = before === undefined ? undefined : await keepCopy(file);
+  const folder = dirname(file);
+  const copy = `${file}.notebridge-backup-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+  const backup = before === undefined ? undefined : copy;
+  if (backup === undefined) await mkdir(folder, { recursive: true }).catch(failing(`Cannot make the folder "${folder}"`, folder));
+  else await copyFile(file, backup, constants.COPYFILE_EXCL).catch(failing(`Cannot keep a copy of "${file}"`, file));
   try {
-    await assertUnchanged(file, before);
+    // A running host writes this file too; its change must not be undone by ours.
+    if ((await readHostFile(file)) !== before) {
+      const found = `"${file}" was changed by another program meanwhile. Nothing was changed by this one. Run this again.`;
+      throw new BridgeError('write_failed', found, { data: { path: file } });
+    }
     await writeFileAtomic(file, after);
   } catch (error) {
     if (backup !== undefined) await rm(backup, { force: true });
@@ -42,33 +49,11 @@ export async function replaceHostFile({ file, before, after }: HostFileChange): 
   return backup;
 }
 
-/** A running host writes this file too; its change must not be undone by ours. */
-async function assertUnchanged(file: string, before: string | undefined): Promise<void> {
-  if ((await readHostFile(file)) === before) return;
-  throw new BridgeError(
-    'write_failed',
-    `"${file}" was changed by another program meanwhile. Nothing was changed by this one. Run this again.`,
-    { data: { path: file } },
-  );
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw failed(`Cannot make the folder "${folder}"`, folder, error);
-  });
-}
-
-async function keepCopy(file: string): Promise<string> {
-  const backup = `${file}.notebridge-backup-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-  await copyFile(file, backup, constants.COPYFILE_EXCL).catch((error: unknown) => {
-    throw failed(`Cannot keep a copy of "${file}"`, file, error);
-  });
-  return backup;
-}
-
-function failed(what: string, path: string, error: unknown): BridgeError {
-  return new BridgeError('write_failed', `${what}: ${reasonOf(error)}. Nothing was changed. ${remedyOf(error)}`, {
-    data: { path, reason: errnoOf(error) ?? 'unknown' },
-    cause: error,
-  });
+function failing(what: string, path: string): (error: unknown) => never {
+  return (error) => {
+    throw new BridgeError('write_failed', `${what}: ${reasonOf(error)}. Nothing was changed. ${remedyOf(error)}`, {
+      data: { path, reason: errnoOf(error) ?? 'unknown' },
+      cause: error,
+    });
+  };
 }

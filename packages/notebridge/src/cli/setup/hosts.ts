@@ -3,42 +3,53 @@ import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { shellWord } from '@notebridge/kit/shell-word';
 import type { Environment } from '../../processes/environment.js';
-import { type LaunchCommand, toShellLine } from './launch-command.js';
+import { ownProgramFile } from '../own-command.js';
+import { jsonFormat } from './json-format.js';
+import type { HostFormat, ServersPlace } from './merge.js';
+import { tomlFormat } from './toml-format.js';
+
+/** How an agent host starts us. */
+export interface LaunchCommand {
+  command: string;
+  args: string[];
+}
+
+/**
+ * This very program, by its absolute path: a host starts us from any folder. Not `npx -y notebridge`, which is somebody else's program
+ * as long as the name is not published.
+ */
+export function launchCommand(): LaunchCommand {
+  return { command: 'node', args: [ownProgramFile()] };
+}
+
+/** The command line as a person would paste it into a shell. */
+export function toShellLine({ command, args }: LaunchCommand): string {
+  return [command, ...args].map((word) => shellWord(word)).join(' ');
+}
+
+/** How an agent host comes to us: by a command to start, or by the address of a hub. */
+interface WayToUs<Start> {
+  /** What stands under our name in a file that did not have us. Of an existing entry only `command` and `args`, or the address, are ever changed. */
+  entry(start: Start): JsonObject;
+  /** The host's own command that does the same, if it has one for that scope. */
+  ownCommand?(start: Start, scope: Scope): string | undefined;
+}
 
 /** An agent host that can be set up. A new host is one entry of `hosts`. */
-export interface Host {
+export interface Host extends WayToUs<LaunchCommand> {
   name: string;
   title: string;
   /** Where it keeps servers. The first scope is the default. */
   scopes: Readonly<Partial<Record<Scope, (place: ConfigPlace) => ServersPlace>>>;
-  format: 'json' | 'toml';
-  /** What stands under our name in a file that did not have us. Of an existing entry only `command` and `args` are ever changed. */
-  entry(launch: LaunchCommand): JsonObject;
-  /** The host's own command that does the same, if it has one for that scope. */
-  ownCommand?(launch: LaunchCommand, scope: Scope): string | undefined;
-  /** How it connects to a hub that serves; missing where the file has commands only. */
-  connection?: HubEntry;
+  format: HostFormat;
+  /** How it connects to a hub that serves; missing where the file has commands only. The token is named by a variable, never written. */
+  connection?: WayToUs<string>;
   /** What to do in the host afterwards: one sentence. */
   afterwards: string;
 }
 
 /** For which projects an entry counts: `local` for this one, in the user's own files; `project` for this one, in a file of the project; `user` for all. */
 export type Scope = 'local' | 'project' | 'user';
-
-/** Servers of a scope. */
-export interface ServersPlace {
-  /** Absolute. */
-  file: string;
-  /** The keys of that file that lead to the servers by name. */
-  container: readonly string[];
-}
-
-/** A hub as an entry of a host. The token is named by a variable, never written. */
-export interface HubEntry {
-  /** Of an existing entry only the address is ever changed. */
-  entry(url: string): JsonObject;
-  ownCommand?(url: string, scope: Scope): string | undefined;
-}
 
 /** Where a host finds the token with which its agents come to a hub. */
 export const tokenVariable = 'NOTEBRIDGE_AGENT_TOKEN';
@@ -70,7 +81,7 @@ export const hosts: readonly Host[] = [
       project: ({ project }) => ({ file: join(project, '.mcp.json'), container: ['mcpServers'] }),
       user: (place) => ({ file: claudeFile(place), container: ['mcpServers'] }),
     },
-    format: 'json',
+    format: jsonFormat,
     entry: (launch) => ({ type: 'stdio', ...launch }),
     ownCommand: (launch, scope) => `claude mcp add --scope ${scope} notebridge -- ${toShellLine(launch)}`,
     connection: {
@@ -86,7 +97,7 @@ export const hosts: readonly Host[] = [
     scopes: {
       user: (place) => ({ file: join(applicationData(place), 'Claude', 'claude_desktop_config.json'), container: ['mcpServers'] }),
     },
-    format: 'json',
+    format: jsonFormat,
     entry: (launch) => ({ ...launch }),
     afterwards: 'Quit Claude Desktop and start it again.',
   },
@@ -94,7 +105,7 @@ export const hosts: readonly Host[] = [
     name: 'cursor',
     title: 'Cursor',
     scopes: inFolders('.cursor', 'mcp.json', 'mcpServers'),
-    format: 'json',
+    format: jsonFormat,
     entry: (launch) => ({ ...launch }),
     connection: { entry: (url) => ({ url, headers: bearer('env:') }) },
     afterwards: 'Restart Cursor; its settings list it under MCP.',
@@ -106,7 +117,7 @@ export const hosts: readonly Host[] = [
       user: (place) => ({ file: join(applicationData(place), 'Code', 'User', 'mcp.json'), container: ['servers'] }),
       project: ({ project }) => ({ file: join(project, '.vscode', 'mcp.json'), container: ['servers'] }),
     },
-    format: 'json',
+    format: jsonFormat,
     entry: (launch) => ({ type: 'stdio', ...launch }),
     connection: { entry: (url) => ({ type: 'http', url, headers: bearer('env:') }) },
     afterwards: 'In VS Code, run "MCP: List Servers" and start it there.',
@@ -115,7 +126,7 @@ export const hosts: readonly Host[] = [
     name: 'gemini',
     title: 'Gemini CLI',
     scopes: inFolders('.gemini', 'settings.json', 'mcpServers', (place) => join(place.env.GEMINI_CLI_HOME || home(place), '.gemini')),
-    format: 'json',
+    format: jsonFormat,
     entry: (launch) => ({ ...launch, timeout: timeoutSeconds * 1000 }),
     connection: { entry: (url) => ({ httpUrl: url, headers: bearer(), timeout: timeoutSeconds * 1000 }) },
     afterwards: 'Start Gemini CLI again, then type /mcp to see it.',
@@ -124,7 +135,7 @@ export const hosts: readonly Host[] = [
     name: 'codex',
     title: 'Codex',
     scopes: inFolders('.codex', 'config.toml', 'mcp_servers', (place) => place.env.CODEX_HOME || join(home(place), '.codex')),
-    format: 'toml',
+    format: tomlFormat,
     entry: (launch) => ({ ...launch, startup_timeout_sec: startupSeconds, tool_timeout_sec: timeoutSeconds }),
     ownCommand: (launch, scope) => (scope === 'user' ? `codex mcp add notebridge -- ${toShellLine(launch)}` : undefined),
     connection: {

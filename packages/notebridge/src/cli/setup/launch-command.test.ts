@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { launchCommand, toShellLine } from './launch-command.js';
+import { launchCommand, toShellLine } from './hosts.js';
 
 describe('launchCommand', () => {
   it('runs this very program, from any folder', () => {

@@ -3,18 +3,24 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { appendAll } from '@notebridge/kit/long-lists';
 import { BridgeError } from '../../core/errors.js';
 
-/** Our entry, and where it belongs in a host's file. */
-export interface MergeRequest {
-  /** Only for errors. */
+/** Where a host keeps servers. */
+export interface ServersPlace {
+  /** Absolute. */
   file: string;
-  /** The keys that lead to the servers. */
+  /** The keys of that file that lead to the servers by name. */
   container: readonly string[];
-  name: string;
+}
+
+/** Our entry, and where it belongs in a host's file. */
+export interface MergeRequest extends ServersPlace {
   /** For a file that does not have us: its `args` end with `options`. */
   entry: JsonObject;
   /** Options with their values: they take the place of all options of the entry that say the same kind of thing. Those of other kinds stay. */
   options?: readonly EntryOption[];
 }
+
+/** What our entry is called. */
+export const entryName = 'notebridge';
 
 /** Its name, and its value if it has one. */
 export type EntryOption = readonly [name: string] | readonly [name: string, value: string];
@@ -28,38 +34,61 @@ const kinds: readonly OptionKind[] = [
   { '--code-mode': 'perhaps' },
 ];
 
-export interface Merged {
-  text: string;
-  change: 'none' | 'added' | 'updated';
+/** What has to happen to a parsed file. */
+export interface MergePlan {
+  change: 'unchanged' | 'added' | 'updated';
+  /** Keys of an existing entry that differ from ours. */
+  keys: JsonObject;
   /** Which of these options the entry had; none for one that was not there. */
   former: readonly EntryOption[];
 }
 
-/** What has to happen to a parsed file. `keys` are those of an existing entry that differ from ours. */
-export type MergePlan = { former: readonly EntryOption[] } & ({ kind: 'none' } | { kind: 'add' } | { kind: 'update'; keys: JsonObject });
+/** How a host writes its file. */
+export interface HostFormat {
+  /** @throws BridgeError `bad_config` for a file that is broken. */
+  parse(text: string, file: string): unknown;
+  /** The text with our entry in it. What cannot be edited safely may come back as it is, or fail: `mergeEntry` checks it. */
+  edit(text: string, plan: MergePlan, request: MergeRequest): string;
+}
+
+export type Merged = Pick<MergePlan, 'change' | 'former'> & { text: string };
+
+/**
+ * Puts our entry into the text of a host's file, keeping everything else as it is written. The edit is checked by parsing the file before and
+ * after.
+ *
+ * @throws BridgeError `bad_config` for a file that is broken or cannot be edited safely.
+ */
+export function mergeEntry({ parse, edit }: HostFormat, text: string, request: MergeRequest): Merged {
+  const before = parse(text, request.file);
+  const plan = planMerge(before, request);
+  const { change, former } = plan;
+  if (change === 'unchanged') return { text, change, former };
+  const after = edit(text, plan, request);
+  assertMerged(before, () => parse(after, request.file), request);
+  return { text: after, change, former };
+}
 
 /** What says how a host comes to a server: by starting a program, or at an address. */
 const kindKeys = ['command', 'url', 'httpUrl'];
 
 /** @throws BridgeError `bad_config` if the file holds something else where our entry belongs. */
-export function planMerge(config: unknown, request: MergeRequest): MergePlan {
-  const { name, entry } = request;
+function planMerge(config: unknown, request: MergeRequest): MergePlan {
+  const { entry } = request;
   if (!isJsonObject(config)) throw misfit(request, 'is not an object', 'Fix the file');
   const servers = serversIn(config, request);
-  if (!Object.hasOwn(servers, name)) return { kind: 'add', former: [] };
-  const existing = servers[name];
+  if (!Object.hasOwn(servers, entryName)) return { change: 'added', keys: {}, former: [] };
+  const existing = servers[entryName];
   const kind = kindKeys.find((key) => Object.hasOwn(entry, key)) ?? 'command';
   if (!isJsonObject(existing) || typeof existing[kind] !== 'string') {
-    throw misfit(request, `has a server "${name}" of another kind, without a "${kind}"`, 'Delete or rename it');
+    throw misfit(request, `has a server "${entryName}" of another kind, without a "${kind}"`, 'Delete or rename it');
   }
-  // Headers are the person's: the token may come from elsewhere.
-  if (kind !== 'command')
-    return existing[kind] === entry[kind] ? { kind: 'none', former: [] } : { kind: 'update', keys: { [kind]: entry[kind] }, former: [] };
   const keys: JsonObject = {};
-  if (existing.command !== entry.command) keys.command = entry.command;
-  const { args, former } = toArgs(existing, request);
-  if (!isDeepStrictEqual(existing.args ?? [], args)) keys.args = args;
-  return Object.keys(keys).length === 0 ? { kind: 'none', former } : { kind: 'update', keys, former };
+  if (existing[kind] !== entry[kind]) keys[kind] = entry[kind];
+  // Headers are the person's: the token may come from elsewhere.
+  const { args, former } = kind === 'command' ? toArgs(existing, request) : { args: undefined, former: [] };
+  if (args !== undefined && !isDeepStrictEqual(existing.args ?? [], args)) keys.args = args;
+  return { change: Object.keys(keys).length === 0 ? 'unchanged' : 'updated', keys, former };
 }
 
 function serversIn(config: JsonObject, request: MergeRequest): JsonObject {
@@ -73,10 +102,16 @@ function serversIn(config: JsonObject, request: MergeRequest): JsonObject {
 }
 
 /** Guards the text edit: afterwards the file must say exactly what it said, but for our entry. */
-export function assertMerged(before: unknown, after: unknown, request: MergeRequest): void {
-  const rest = isDeepStrictEqual(withoutEntry(before, request), withoutEntry(after, request));
-  if (rest && planMerge(after, request).kind === 'none') return;
-  throw misfit(request, `is written in a way that cannot be edited safely`, `Add the server "${request.name}" by hand`);
+function assertMerged(before: unknown, parseAfter: () => unknown, request: MergeRequest): void {
+  let after: unknown;
+  try {
+    after = parseAfter();
+  } catch {
+    // It is no file of that format any more.
+  }
+  const isRestKept = isDeepStrictEqual(withoutEntry(before, request.container), withoutEntry(after, request.container));
+  if (isRestKept && planMerge(after, request).change === 'unchanged') return;
+  throw misfit(request, 'is written in a way that cannot be edited safely', `Add the server "${entryName}" by hand`);
 }
 
 /** Our arguments, and behind them those of the person, as they are but for options of a kind that is asked for. */
@@ -140,22 +175,11 @@ function launcherLength(command: unknown, words: readonly unknown[]): number {
 }
 
 /** With the objects on the way to it, whether they were there or not. */
-function withoutEntry(config: unknown, { container, name }: Pick<MergeRequest, 'container' | 'name'>): unknown {
+function withoutEntry(config: unknown, [key, ...deeper]: readonly string[]): unknown {
   if (!isJsonObject(config)) return config;
-  const [key, ...deeper] = container;
-  if (key === undefined) {
-    const { [name]: _ours, ...others } = config;
-    return others;
-  }
-  return { ...config, [key]: withoutEntry(config[key] ?? {}, { container: deeper, name }) };
-}
-
-/** Why an edit is not made that would take a person's comment away, and what to do. */
-export function lostComment({ name, entry }: MergeRequest): [found: string, next: string] {
-  return [
-    `has comments inside the "command" or "args" of "${name}", which would be lost`,
-    `Write "args": ${JSON.stringify(entry.args)} there by hand`,
-  ];
+  if (key !== undefined) return { ...config, [key]: withoutEntry(config[key] ?? {}, deeper) };
+  const { [entryName]: _ours, ...others } = config;
+  return others;
 }
 
 export function misfit({ file }: MergeRequest, found: string, next: string): BridgeError {

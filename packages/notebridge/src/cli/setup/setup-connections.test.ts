@@ -10,7 +10,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pythonWith, runPython } from '../../../../../scripts/python-env.mjs';
 import { programFile } from '../../../test/support/program.js';
 import { writeHubFile } from '../../identity/hub-file.js';
-import { describeSetup } from './describe-setup.js';
+import { describeSetup } from '../commands/setup.js';
 import { hosts } from './hosts.js';
 import { type SetupReport, setup } from './setup.js';
 

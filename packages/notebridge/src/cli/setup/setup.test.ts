@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BridgeError } from '../../core/errors.js';
-import { describeSetup } from './describe-setup.js';
+import { describeSetup } from '../commands/setup.js';
 import { replaceHostFile } from './host-file.js';
 import { hosts } from './hosts.js';
 import { type SetupReport, setup } from './setup.js';

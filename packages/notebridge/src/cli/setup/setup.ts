@@ -1,46 +1,42 @@
-import { dirname, isAbsolute } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
-import { messageOf } from '@notebridge/kit/message-of';
 import { shellWord } from '@notebridge/kit/shell-word';
-import { loadNotebook } from '../../assembly/load-notebook.js';
 import { withoutToken } from '../../assembly/notebooks/to-opener.js';
 import { BridgeError } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { assertKeptOutside } from '../../processes/written-rule.js';
-import { toWholeKernel } from '../kernel-argument.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
-import { type ConfigPlace, type Host, hosts, type Scope, type ServersPlace, tokenVariable } from './hosts.js';
-import { toHubAddress } from './hub-address.js';
-import { type LaunchCommand, launchCommand } from './launch-command.js';
-import { type EntryOption, type Merged, type MergeRequest, sameKind, toWords } from './merge.js';
-import { mergeIntoJson } from './merge-json.js';
-import { mergeIntoToml } from './merge-toml.js';
-import { toNotebookArgument } from './notebook-argument.js';
+import { type ConfigPlace, type Host, hosts, type LaunchCommand, launchCommand, type Scope, tokenVariable } from './hosts.js';
+import { type EntryOption, type Merged, type MergeRequest, mergeEntry, type ServersPlace, sameKind, toWords } from './merge.js';
+import { toHubAddress, toKernelArgument, toNotebookArgument } from './written-values.js';
 
-export interface SetupOptions extends ConfigPlace {
+/** What the host's entry is to say; nothing is written of what is left out. */
+export interface AskedOfEntry {
+  /** The notebook that the host's agents work in, as `--notebook` of `stdio` takes it; files are written as whole paths. */
+  notebook?: string | undefined;
+  /** What runs its code, as `--kernel` of `stdio` takes it; paths are written whole. */
+  kernel?: string | undefined;
+  /** What its code reaches, as `--files` and `--allow-net` of `stdio` take it. */
+  files?: string | undefined;
+  allowNet?: readonly string[] | undefined;
+  /** Agents call tools by code, as `--code-mode` of `stdio` takes it. */
+  codeMode?: true | undefined;
+  /** The host connects to a hub that serves, in place of starting us: its address, or true for the one of this user. */
+  url?: string | true | undefined;
+}
+
+export interface SetupOptions extends ConfigPlace, AskedOfEntry {
   /** The name of a host, as typed. */
   host: string | undefined;
   /** False prints only. */
   write: boolean;
   /** For which projects. Default: the first of the host, and all with `url`. */
   scope?: Scope | undefined;
-  /** The notebook that the host's agents work in, as `--notebook` of `stdio` takes it; files are written as whole paths. Default: none is named. */
-  notebook?: string | undefined;
-  /** What runs its code, as `--kernel` of `stdio` takes it; paths are written whole. Default: none is named. */
-  kernel?: string | undefined;
-  /** What its code reaches, as `--files` and `--allow-net` of `stdio` take it. Default: none is named. */
-  files?: string | undefined;
-  allowNet?: readonly string[] | undefined;
-  /** Agents call tools by code, as `--code-mode` of `stdio` takes it. Default: nothing is written of it. */
-  codeMode?: true | undefined;
-  /** The host connects to a hub that serves, in place of starting us: its address, or true for the one of this user. Default: it starts us. */
-  url?: string | true | undefined;
   /** Default: as this program itself was started. */
   launch?: LaunchCommand;
 }
 
-/** What was done, or is to be done by hand. */
-export interface SetupReport {
+/** What was done, or is to be done by hand; and what was asked for, as it is written. */
+export interface SetupReport extends AskedOfEntry {
   host: string;
   title: string;
   file: string;
@@ -49,26 +45,18 @@ export interface SetupReport {
   /** It was asked for. */
   isScopeNamed: boolean;
   /** The folder of the project, where it counts for one alone. */
-  project?: string;
-  status: 'printed' | 'unchanged' | 'added' | 'updated';
+  project?: string | undefined;
+  status: 'printed' | Merged['change'];
   /** What the file has to hold, as it would stand in an otherwise empty one. */
   snippet: string;
   /** The copy of the old file, if one was replaced. */
-  backup?: string;
-  /** The notebook that was asked for, as it is written. */
-  notebook?: string;
-  /** The kernel that was asked for, as it is written. */
-  kernel?: string;
-  /** As it was asked for. */
-  files?: string;
-  allowNet?: readonly string[];
-  codeMode?: true;
+  backup?: string | undefined;
   /** The address of the hub, if the host connects to one. */
-  url?: string;
+  url?: string | undefined;
   /** What is not written, and what to do about it: sentences. */
   notes: string[];
   /** The host's own command that does the same. */
-  ownCommand?: string;
+  ownCommand?: string | undefined;
   afterwards: string;
 }
 
@@ -80,10 +68,10 @@ export interface SetupReport {
 export async function setup(options: SetupOptions): Promise<SetupReport> {
   const host = findHost(options.host);
   // A hub is of all projects.
-  const scope = findScope(host, options.scope ?? (options.url === undefined ? undefined : 'user'));
+  const { scope, place } = findPlace(host, options.scope ?? (options.url === undefined ? undefined : 'user'));
   const inScope = { ...options, scope };
-  const plan = options.url === undefined ? await planStart(host, inScope) : planConnection(host, { ...inScope, url: options.url });
-  const request: MergeRequest = { ...placeOf(host, inScope), name: 'notebridge', ...plan.merge };
+  const { entry, named = [], ...planned } = await (options.url === undefined ? planStart : planConnection)(host, inScope);
+  const request: MergeRequest = { ...place(options), entry, options: named };
   const { former, ...outcome } = options.write ? await writeEntry(host, request) : { status: 'printed' as const, former: [] };
   return {
     host: host.name,
@@ -91,51 +79,52 @@ export async function setup(options: SetupOptions): Promise<SetupReport> {
     file: request.file,
     scope,
     isScopeNamed: options.scope !== undefined,
-    ...(scope === 'user' ? {} : { project: options.project }),
+    project: scope === 'user' ? undefined : options.project,
     ...outcome,
-    snippet: mergers[host.format]('', request).text,
-    ...plan.report,
+    snippet: mergeEntry(host.format, '', request).text,
+    ...planned,
     notes: [
-      ...plan.report.notes,
-      ...noteOn(former, { host, scope, asked: plan.merge.options ?? [] }),
+      ...planned.notes,
+      ...noteOn(former, { host, scope, asked: named }),
       ...(scope === 'user' ? [] : await noteOnOthers(host, { ...inScope, request })),
     ],
     afterwards: host.afterwards,
   };
 }
 
-/** How the host comes to us. */
-interface SetupPlan {
-  merge: Pick<MergeRequest, 'entry' | 'options'>;
-  report: Pick<SetupReport, 'notebook' | 'kernel' | 'files' | 'allowNet' | 'codeMode' | 'url' | 'notes' | 'ownCommand'>;
+/** How the host comes to us: its entry, the options in that, and what is reported of them. */
+interface SetupPlan extends Pick<SetupReport, keyof AskedOfEntry | 'notes' | 'ownCommand'> {
+  entry: MergeRequest['entry'];
+  named?: readonly EntryOption[];
 }
 
 type InScope = SetupOptions & { scope: Scope };
 
 async function planStart(host: Host, options: InScope): Promise<SetupPlan> {
-  const { notebook, files, allowNet = [], codeMode, launch: base = launchCommand() } = options;
+  const { notebook, files, codeMode, launch: base = launchCommand() } = options;
+  // As commander has it where it was not given.
+  const allowNet = options.allowNet?.length === 0 ? undefined : options.allowNet;
   assertBuiltIn(options);
   const argument = notebook === undefined ? undefined : await toNotebookArgument(notebook);
-  const kernel = options.kernel === undefined ? undefined : await toKernel(options.kernel, { notebook: argument?.where, env: options.env });
+  const where = argument?.where;
+  const kernel = options.kernel === undefined ? undefined : await toKernelArgument(options.kernel, { notebook: where, env: options.env });
   const named: EntryOption[] = [];
-  if (argument !== undefined) named.push(['--notebook', argument.where]);
+  if (where !== undefined) named.push(['--notebook', where]);
   if (kernel !== undefined) named.push(['--kernel', kernel]);
   if (files !== undefined) named.push(['--files', files]);
-  for (const server of allowNet) named.push(['--allow-net', server]);
+  for (const server of allowNet ?? []) named.push(['--allow-net', server]);
   if (codeMode !== undefined) named.push(['--code-mode']);
   const launch = { ...base, args: [...base.args, ...toWords(named)] };
-  const ownCommand = host.ownCommand?.(launch, options.scope);
   return {
-    merge: { entry: host.entry(launch), options: named },
-    report: {
-      ...(argument === undefined ? {} : { notebook: argument.where }),
-      ...(kernel === undefined ? {} : { kernel }),
-      ...(files === undefined ? {} : { files }),
-      ...(allowNet.length === 0 ? {} : { allowNet }),
-      ...(codeMode === undefined ? {} : { codeMode }),
-      notes: argument?.hadToken ? [tokenNote(host)] : [],
-      ...(ownCommand === undefined ? {} : { ownCommand }),
-    },
+    entry: host.entry(launch),
+    named,
+    notebook: where,
+    kernel,
+    files,
+    allowNet,
+    codeMode,
+    notes: argument?.hadToken ? [tokenNote(host)] : [],
+    ownCommand: host.ownCommand?.(launch, options.scope),
   };
 }
 
@@ -147,17 +136,6 @@ function assertBuiltIn({ host, notebook = 'colab', kernel, files, allowNet = [] 
     'bad_usage',
     `--${option} is of the built-in notebook, so name its file too: notebridge setup ${host} --notebook work.ipynb --${option} …`,
   );
-}
-
-/** What cannot be used is found now, and not by an agent host that shows it to nobody. */
-async function toKernel(kernel: string, { notebook, env }: Pick<SetupOptions, 'notebook' | 'env'>): Promise<string> {
-  const whole = toWholeKernel(kernel);
-  if (whole === 'auto') return whole;
-  const { toUsableKernel } = await loadNotebook(stateDir());
-  const folder = notebook !== undefined && isAbsolute(notebook) ? dirname(notebook) : process.cwd();
-  return toUsableKernel(whole, { folder, env }).catch((error: unknown) => {
-    throw new BridgeError('bad_usage', `Nothing was written. ${messageOf(error)}`, { cause: error });
-  });
 }
 
 /** What the entry had until now, and what it still has of which nothing was asked for. */
@@ -195,7 +173,7 @@ async function noteOnOthers(host: Host, { request, ...options }: InScope & { req
   const ofUser = host.scopes.user?.(options);
   const text = ofUser === undefined ? undefined : await readHostFile(ofUser.file);
   if (ofUser === undefined || text === undefined) return notes;
-  const isThere = mergers[host.format](text, { ...request, ...ofUser }).change !== 'added';
+  const isThere = mergeEntry(host.format, text, { ...request, ...ofUser }).change !== 'added';
   if (isThere) notes.push(`There is a "notebridge" for all projects too, in ${ofUser.file}. In this one the new entry counts.`);
   return notes;
 }
@@ -204,7 +182,7 @@ function tokenNote({ title }: Host): string {
   return `The token of the address is not written: the file of ${title} is no place for it. Of a server on this machine it is found without; for another one, have JUPYTER_TOKEN set where ${title} is started.`;
 }
 
-function planConnection(host: Host, { url, env, scope, ...named }: InScope & { url: string | true }): SetupPlan {
+async function planConnection(host: Host, { url = true, env, scope, ...named }: InScope): Promise<SetupPlan> {
   const { notebook, kernel, files, allowNet = [], codeMode } = named;
   if ([notebook, kernel, files, ...allowNet].some((value) => value !== undefined))
     throw new BridgeError(
@@ -222,42 +200,30 @@ function planConnection(host: Host, { url, env, scope, ...named }: InScope & { u
       `${host.title} takes no address of a server from its file, only commands to start. Leave --url out: notebridge setup ${host.name}`,
     );
   const address = toHubAddress(url, stateDir(env));
-  const ownCommand = host.connection.ownCommand?.(address, scope);
   return {
-    merge: { entry: host.connection.entry(address) },
-    report: {
-      url: address,
-      notes: [
-        `No token is written: ${host.title} takes it from the variable ${tokenVariable}, which has to be set where it is started:\n\n  export ${tokenVariable}=$(notebridge grant --agent --ttl 30d)\n\nIt ends after that time, or with "notebridge grant revoke ID". A hub that was started with --no-auth needs none.`,
-      ],
-      ...(ownCommand === undefined ? {} : { ownCommand }),
-    },
+    entry: host.connection.entry(address),
+    url: address,
+    notes: [
+      `No token is written: ${host.title} takes it from the variable ${tokenVariable}, which has to be set where it is started:\n\n  export ${tokenVariable}=$(notebridge grant --agent --ttl 30d)\n\nIt ends after that time, or with "notebridge grant revoke ID". A hub that was started with --no-auth needs none.`,
+    ],
+    ownCommand: host.connection.ownCommand?.(address, scope),
   };
 }
-
-const mergers: Record<Host['format'], (text: string, request: MergeRequest) => Merged> = { json: mergeIntoJson, toml: mergeIntoToml };
 
 async function writeEntry(host: Host, request: MergeRequest): Promise<Pick<SetupReport, 'status' | 'backup'> & Pick<Merged, 'former'>> {
   assertKeptOutside(request.file, `The settings of ${host.title}`);
   const before = await readHostFile(request.file);
-  const merged = mergers[host.format](before ?? '', request);
-  const { former } = merged;
-  if (merged.change === 'none') return { status: 'unchanged', former };
-  const backup = await replaceHostFile({ file: request.file, before, after: merged.text });
-  return { status: merged.change, former, ...(backup === undefined ? {} : { backup }) };
+  const { text: after, change: status, former } = mergeEntry(host.format, before ?? '', request);
+  if (status === 'unchanged') return { status, former };
+  return { status, backup: await replaceHostFile({ file: request.file, before, after }), former };
 }
 
-function findScope({ title, scopes }: Host, scope: Scope | undefined): Scope {
+function findPlace({ title, scopes }: Host, named: Scope | undefined): { scope: Scope; place: (of: ConfigPlace) => ServersPlace } {
   const known = Object.keys(scopes) as [Scope, ...Scope[]];
-  if (scope === undefined) return known[0];
-  if (known.includes(scope)) return scope;
+  const scope = named ?? known[0];
+  const place = scopes[scope];
+  if (place !== undefined) return { scope, place };
   throw new BridgeError('bad_usage', `${title} keeps no servers with the scope "${scope}". Its scopes: ${known.join(', ')}.`);
-}
-
-function placeOf({ scopes }: Host, options: InScope): ServersPlace {
-  const place = scopes[options.scope]?.(options);
-  if (place === undefined) throw new BridgeError('internal', 'A scope is used that the host has not.');
-  return place;
 }
 
 function findHost(name: string | undefined): Host {

@@ -1,6 +1,45 @@
 import { isJsonObject } from '@notebridge/kit/json';
-import { createScanner, findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import { createScanner, findNodeAtLocation, type Node, parseTree, visit } from 'jsonc-parser';
+import { faultyFile } from '../../config/fault.js';
+import { parseJsonDocument } from '../../config/json-document.js';
 import { lineEndOf } from '../../util/text-position.js';
+import { entryName, type HostFormat, misfit } from './merge.js';
+
+/** JSON, with comments and trailing commas. */
+export const jsonFormat: HostFormat = {
+  parse: (text, file) => {
+    const parsed = parseJsonDocument(written(text));
+    if ('faults' in parsed) throw faultyFile(file, parsed.faults);
+    return parsed.document.value;
+  },
+  edit: (text, { change, keys }, request) => {
+    const { container, entry } = request;
+    const place = [...container, entryName];
+    const before = written(text);
+    const after =
+      change === 'added'
+        ? setInJson(before, place, entry)
+        : Object.entries(keys).reduce((edited, [key, value]) => setInJson(edited, [...place, key], value), before);
+    if (countComments(after) >= countComments(before)) return after;
+    throw misfit(
+      request,
+      `has comments inside the "command" or "args" of "${entryName}", which would be lost`,
+      `Write "args": ${JSON.stringify(entry.args)} there by hand`,
+    );
+  },
+};
+
+/** A file with nothing in it is one without a server. */
+function written(text: string): string {
+  return text.trim() === '' ? '{}\n' : text;
+}
+
+/** A value that is replaced takes the comments inside it along. */
+function countComments(text: string): number {
+  let count = 0;
+  visit(text, { onComment: () => void count++ });
+  return count;
+}
 
 /**
  * Sets one value in the text of a JSON file and leaves every other byte alone, comments and spacing included. Missing objects on

@@ -1,18 +1,17 @@
 // @module-tag P-010
 
 import { describe, expect, it } from 'vitest';
-import type { MergeRequest } from './merge.js';
-import { mergeIntoJson } from './merge-json.js';
+import { jsonFormat } from './json-format.js';
+import { type MergeRequest, mergeEntry } from './merge.js';
 
 const request: MergeRequest = {
   file: 'F',
   container: ['servers'],
-  name: 'notebridge',
   entry: { type: 'stdio', command: 'npx', args: ['-y', 'notebridge'] },
 };
-const merge = (text: string) => mergeIntoJson(text, request);
+const merge = (text: string) => mergeEntry(jsonFormat, text, request);
 
-describe('mergeIntoJson', () => {
+describe('jsonFormat', () => {
   it.each(['', ' \n', '{}', '{}\n'])('fills %j', (text) => {
     const merged = merge(text);
     expect(merged.change).toBe('added');
@@ -36,12 +35,12 @@ describe('mergeIntoJson', () => {
     }
     expect(merged.text).toContain('\r\n\t\t"notebridge": {\r\n\t\t\t"type": "stdio",\r\n');
     expect(merged.text.replaceAll('\r\n', '')).not.toContain('\n');
-    expect(merge(merged.text)).toMatchObject({ text: merged.text, change: 'none' });
+    expect(merge(merged.text)).toMatchObject({ text: merged.text, change: 'unchanged' });
   });
 
   it('leaves an entry alone that starts the same program, with whatever options behind', () => {
     const text = '{"servers":{"notebridge":{"command":"npx","args":["-y","notebridge","--config","x"],"env":{"A":"b"}}}}';
-    expect(merge(text)).toMatchObject({ text, change: 'none' });
+    expect(merge(text)).toMatchObject({ text, change: 'unchanged' });
   });
 
   it('updates command and args of an old entry, and nothing else in it', () => {

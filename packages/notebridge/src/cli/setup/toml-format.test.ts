@@ -2,19 +2,18 @@
 
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import type { MergeRequest } from './merge.js';
-import { mergeIntoToml } from './merge-toml.js';
+import { type MergeRequest, mergeEntry } from './merge.js';
+import { tomlFormat } from './toml-format.js';
 
 const request: MergeRequest = {
   file: 'F',
   container: ['mcp_servers'],
-  name: 'notebridge',
   entry: { command: 'npx', args: ['-y', 'notebridge'], tool_timeout_sec: 3600 },
 };
-const merge = (text: string) => mergeIntoToml(text, request);
+const merge = (text: string) => mergeEntry(tomlFormat, text, request);
 const table = '[mcp_servers.notebridge]\ncommand = "npx"\nargs = [ "-y", "notebridge" ]\ntool_timeout_sec = 3600\n';
 
-describe('mergeIntoToml', () => {
+describe('tomlFormat', () => {
   it('fills an empty file', () => {
     expect(merge('')).toMatchObject({ text: table, change: 'added' });
   });
@@ -24,7 +23,7 @@ describe('mergeIntoToml', () => {
       '# mine\nmodel = "x"   # odd\nbig = 9223372036854775807\nwhen = 2024-01-01T00:00:00Z\n\n[mcp_servers.other]\ncommand = "a"';
     const merged = merge(text);
     expect(merged).toMatchObject({ text: `${text}\n\n${table}`, change: 'added' });
-    expect(merge(merged.text).change).toBe('none');
+    expect(merge(merged.text).change).toBe('unchanged');
   });
 
   it('keeps Windows line ends', () => {
@@ -37,7 +36,7 @@ describe('mergeIntoToml', () => {
       'mcp_servers = { notebridge = { command = "npx", args = ["-y", "notebridge"] } }\n',
       'mcp_servers.notebridge.command = "npx"\nmcp_servers.notebridge.args = ["-y", "notebridge"]\n',
     ]) {
-      expect(merge(text)).toMatchObject({ text, change: 'none' });
+      expect(merge(text)).toMatchObject({ text, change: 'unchanged' });
     }
   });
 

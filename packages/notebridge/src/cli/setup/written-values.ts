@@ -1,8 +1,14 @@
 import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { messageOf } from '@notebridge/kit/message-of';
+import { loadNotebook } from '../../assembly/load-notebook.js';
 import { toNotebookOpener } from '../../assembly/notebooks/to-opener.js';
 import { BridgeError } from '../../core/errors.js';
+import type { Environment } from '../../processes/environment.js';
+import { stateDir } from '../../processes/state-dir.js';
 import { quote } from '../../util/quote.js';
+import { toWholeKernel } from '../command-options.js';
+import { chooseHub } from '../hub/choose-hub.js';
 
 /** The value of `--notebook` as it is written into a host's file. */
 export interface NotebookArgument {
@@ -46,4 +52,41 @@ function toWholePath(file: string, asGiven: string): string {
       `--notebook ${quote(asGiven)} cannot be used: there is no folder "${dirname(path)}". Make it, or correct the path.`,
     );
   return path;
+}
+
+/** What cannot be used is found now, and not by an agent host that shows it to nobody. `notebook`: the one whose code it runs, as it is written. */
+export async function toKernelArgument(
+  kernel: string,
+  { notebook = '', env }: { notebook: string | undefined; env: Environment },
+): Promise<string> {
+  const whole = toWholeKernel(kernel);
+  if (whole === 'auto') return whole;
+  const { toUsableKernel } = await loadNotebook(stateDir());
+  return toUsableKernel(whole, { folder: isAbsolute(notebook) ? dirname(notebook) : process.cwd(), env }).catch((error: unknown) => {
+    throw new BridgeError('bad_usage', `Nothing was written. ${messageOf(error)}`, { cause: error });
+  });
+}
+
+/** The address of a hub's door for agents; `true`: of the hub that this user runs, or names. @throws BridgeError `bad_usage`. */
+export function toHubAddress(url: string | true, dir: string): string {
+  if (url !== true) return toDoor(url);
+  const hub = chooseHub(dir);
+  if (hub !== undefined) return toDoor(hub.url);
+  throw new BridgeError(
+    'bad_usage',
+    'No hub of yours serves, so it is not known where. Start one ("notebridge serve"), or give its address: --url http://127.0.0.1:8765/mcp',
+  );
+}
+
+function toDoor(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw bad('it is no address. Give that of the hub: http://127.0.0.1:8765/mcp');
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw bad('there is more in it than an address. A token is not for the host’s file: leave it out');
+  if (url.pathname === '/') url.pathname = '/mcp';
+  return url.href;
+}
+
+function bad(found: string): BridgeError {
+  return new BridgeError('bad_usage', `--url cannot be used: ${found}.`);
 }

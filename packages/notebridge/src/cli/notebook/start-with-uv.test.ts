@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { heedWritten } from '../../processes/written-rule.js';
-import { uvSettings } from './uv-settings.js';
+import { uvSettings } from './start-with-uv.js';
 
 let base: string;
 let given: string;

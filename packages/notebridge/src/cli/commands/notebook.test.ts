@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeChoice } from './describe-choice.js';
+import { describeChoice } from './notebook.js';
 
 it('says at a terminal which kernel runs, and what its code may do', { tags: ['P-695'] }, () => {
   const choice = { id: 'pyodide', displayName: 'Python (Pyodide)', reason: 'it was asked for', isolation: 'Python in WebAssembly.' };

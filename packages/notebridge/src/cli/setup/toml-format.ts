@@ -2,37 +2,26 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { parse, stringify, TomlError } from 'smol-toml';
 import { faultyFile } from '../../config/fault.js';
 import { lineEndOf } from '../../util/text-position.js';
-import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge.js';
+import { entryName, type HostFormat, type MergeRequest } from './merge.js';
 
-/**
- * Puts our entry into the text of a TOML file, keeping everything else as it is written. The edit works on lines, and is checked by
- * parsing the file before and after.
- *
- * @throws BridgeError `bad_config` for a file that is broken or cannot be edited safely.
- */
-export function mergeIntoToml(text: string, request: MergeRequest): Merged {
-  const before = parseFile(text, request.file);
-  const plan = planMerge(before, request);
-  if (plan.kind === 'none') return { text, change: 'none', former: plan.former };
-  const after = plan.kind === 'add' ? appendTable(text, request) : updateKeys(text, request, plan.keys);
-  assertMerged(before, tryParse(after), request);
-  return { text: after, change: plan.kind === 'add' ? 'added' : 'updated', former: plan.former };
-}
-
-function parseFile(text: string, file: string): JsonObject {
-  try {
-    return parse(text, { integersAsBigInt: 'asNeeded' });
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const found = `is not TOML: ${(error.message.split('\n', 1)[0] ?? '').replace('Invalid TOML document: ', '')}`;
-    throw faultyFile(file, [{ line: error.line, column: error.column, key: '', found, next: 'Fix it there; nothing was changed.' }]);
-  }
-}
+/** TOML, edited by lines. */
+export const tomlFormat: HostFormat = {
+  parse: (text, file) => {
+    try {
+      return parse(text, { integersAsBigInt: 'asNeeded' });
+    } catch (error) {
+      if (!(error instanceof TomlError)) throw error;
+      const found = `is not TOML: ${(error.message.split('\n', 1)[0] ?? '').replace('Invalid TOML document: ', '')}`;
+      throw faultyFile(file, [{ line: error.line, column: error.column, key: '', found, next: 'Fix it there; nothing was changed.' }]);
+    }
+  },
+  edit: (text, { change, keys }, request) => (change === 'added' ? appendTable(text, request) : updateKeys(text, request, keys)),
+};
 
 /** A table at the end of the file belongs to no other, whatever stands above. */
-function appendTable(text: string, { container, name, entry }: MergeRequest): string {
+function appendTable(text: string, { container, entry }: MergeRequest): string {
   const eol = lineEndOf(text);
-  const table = withEol(stringify(container.reduceRight<JsonObject>((inner, key) => ({ [key]: inner }), { [name]: entry })), eol);
+  const table = withEol(stringify(container.reduceRight<JsonObject>((inner, key) => ({ [key]: inner }), { [entryName]: entry })), eol);
   if (text.trim() === '') return table;
   return `${text}${text.endsWith('\n') ? '' : eol}${eol}${table}`;
 }
@@ -62,11 +51,11 @@ function commentsIn(lines: readonly string[], eol: string): string[] {
   });
 }
 
-/** True for the line `[container.name]`, however it is quoted and spaced. */
-function isHeaderOf(line: string, { container, name }: MergeRequest): boolean {
+/** True for the line `[container.notebridge]`, however it is quoted and spaced. */
+function isHeaderOf(line: string, { container }: MergeRequest): boolean {
   if (!isHeader(line)) return false;
   const servers = container.reduce<unknown>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), tryParse(line));
-  const table = isJsonObject(servers) ? servers[name] : undefined;
+  const table = isJsonObject(servers) ? servers[entryName] : undefined;
   return isJsonObject(table) && Object.keys(table).length === 0;
 }
 

@@ -1,0 +1,32 @@
+/** The commands in the order of the help, and what it says of each. Their own files are loaded only when they are called. */
+export const commandDescriptions = {
+  stdio: 'an MCP server on stdin and stdout, for an agent host (the default command)',
+  serve: 'the hub as a service: tools over HTTP for code, MCP over HTTP for agents, on one port',
+  status: 'the running hub on one screen: servers, calls, what failed and what waits for you',
+  console: 'opens the page of the running hub in your browser: calls, servers, notebooks and agents, grants, and what waits for you',
+  code: 'print a code for the page that asks for one: in a browser of another user or machine, or behind a proxy or forwarded port',
+  logs: "the last lines of the running hub's log, secrets taken out",
+  servers: 'the servers of the config, and their status',
+  tools: 'the tools of all servers, of one, or one tool with its input',
+  call: 'call a tool of a server, by the running hub, else by starting the server for it',
+  login: 'log in at a remote server of the config (OAuth): prints the address to open in a browser',
+  logout: 'end the login at a remote server of the config, and have its tokens revoked',
+  grant: 'issue a token for code in a kernel, an agent, or who only watches; list and revoke them',
+  grants: 'folders that code in a sandbox was given to write to ("grant" is for tokens)',
+  approvals: 'calls that wait for your approval; approve or deny them',
+  doctor: 'check the whole set-up and say how to fix each fault',
+  skills: 'the skills that code of agents has saved: list them, trust them for all, delete them',
+  generate: 'write a package with a typed function for every tool, for code that imports it',
+  demo: 'an agent works in the built-in notebook, Python calls an MCP server, each step is checked; no network',
+  notebook: 'the built-in notebook on a file, in a browser window; an agent host can start it as an MCP server',
+  kernels: 'what can run the code of the built-in notebook on this machine, and why the rest cannot',
+  ps: 'the hubs and open notebooks of this user, or the hubs of a cluster',
+  stop: 'save an open notebook and end it, with its kernel; or all of them',
+  release: 'let another agent write: end the hold that one has on an open notebook',
+  broker: 'holds the notebooks of agents (started by itself)',
+  record: 'serve an agent like "stdio", or stand before another MCP server, and write all that is said to a file, without secrets',
+  replay: 'an MCP server on stdin and stdout that answers as one was recorded',
+  setup: "print an agent host's config for Notebridge, or merge it into the host's file",
+};
+
+export type CommandName = keyof typeof commandDescriptions;
