@@ -6,7 +6,7 @@ import { createCellSink, deletedCell } from './cell-sink.js';
 import { askerUntil } from './code-askers.js';
 import { Displays } from './displays.js';
 import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js';
-import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
+import type { CommMessage } from './jupyter-protocol/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
 import { LateOutputs } from './late-outputs.js';

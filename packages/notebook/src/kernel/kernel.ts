@@ -1,4 +1,4 @@
-import type { KernelComms } from './jupyter/kernel-comms.js';
+import type { KernelComms } from '../jupyter-protocol/kernel-comms.js';
 import type { CodeAsker } from './kernel-tools.js';
 import type { Layer } from './layers.js';
 import type { Written, WrittenBounds } from './written-files.js';

@@ -7,7 +7,7 @@ import { mergeNotebooks } from '../../src/host/merge.js';
 import { parseViewerMessage } from '../../src/host/viewer-request.js';
 import { createSandboxNotes } from '../../src/kernel/jupyter/sandbox-notes.js';
 import type { Output } from '../../src/kernel/kernel.js';
-import { parseKernelMessage } from '../../src/lab/kernel-message.js';
+import { parseKernelMessage } from '../../src/lab/kernel-channel.js';
 import { createDocument } from '../../src/model/document.js';
 import { parseNotebook, printNotebook } from '../../src/model/nbformat.js';
 import { fromKernel } from '../../src/model/outputs.js';
