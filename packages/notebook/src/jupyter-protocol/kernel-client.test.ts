@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PendingExecution } from '../kernel/execution-queue.js';
 import type { ExecuteOptions, Output } from '../kernel/kernel.js';
@@ -24,8 +25,8 @@ function open(isShared: boolean) {
     onComm: (message) => comms.push(message),
     onShown: (cause) => taken.has(cause),
   });
-  const say = (channel: string, type: string, parentId: string, content: object = {}, header: object = {}) =>
-    client.receive({ channel, type, parentId, content: { ...content }, header: { ...header }, parentHeader: {}, metadata: {}, buffers: [] });
+  const say = (channel: string, type: string, parentId: string, content: JsonObject = {}, header: JsonObject = {}) =>
+    client.receive({ channel, type, parentId, content, header, parentHeader: {}, metadata: {}, buffers: [] });
   const interrupt = vi.fn(async () => {});
   const run = (options: Partial<ExecuteOptions> = {}, more: Partial<FutureOptions> = {}) => {
     const outputs: Output[] = [];
@@ -36,7 +37,7 @@ function open(isShared: boolean) {
     return { future, outputs, ended: execution.ended };
   };
   const idle = (id: string) => say('iopub', 'status', id, { execution_state: 'idle' });
-  const reply = (id: string, content: object = { status: 'ok' }) => say('shell', 'execute_reply', id, content);
+  const reply = (id: string, content: JsonObject = { status: 'ok' }) => say('shell', 'execute_reply', id, content);
   return { client, sent, comms, taken, say, run, idle, reply, interrupt };
 }
 
@@ -86,6 +87,13 @@ describe('code', () => {
     expect(await ended).toEqual({ status: 'ok', executionCount: 7 });
     kernel.say('iopub', 'stream', '1', shown);
     expect(outputs).toEqual([text('x'), text('x')]);
+  });
+
+  it('that shows something broken gets an error that says so', () => {
+    const { run, say } = open(false);
+    const { outputs } = run();
+    say('iopub', 'display_data', '1', { data: 'no bundle' });
+    expect(outputs).toMatchObject([{ output_type: 'error', ename: 'BadOutputError' }]);
   });
 
   it('shows what names no cell, where nobody else has one', () => {

@@ -1,15 +1,18 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { Output } from '../kernel/kernel.js';
 import { isOutput } from '../kernel/messages.js';
+import { fromKernel } from '../model/outputs.js';
 import type { ShownByCode } from './kernel-comms.js';
 
-/** The output, or its clearing, that a message of the kernel shows; undefined for one that shows nothing, or that is broken. */
+/** The output, or its clearing, that a message of the kernel shows; undefined for one that shows nothing. A broken one is an error that says so. */
 export function toShown(messageType: string, content: JsonObject): ShownByCode | undefined {
   if (messageType === 'clear_output') return { kind: 'clear', wait: content.wait === true };
   const update = messageType === 'update_display_data';
   const output = toOutput(update ? 'display_data' : messageType, content);
   const displayId = (content.transient as JsonObject | undefined)?.display_id;
-  if (!isOutput(output) || (update && typeof displayId !== 'string')) return undefined;
-  return { kind: 'output', output, ...(typeof displayId === 'string' ? { displayId, update } : {}) };
+  if (!output || (update && typeof displayId !== 'string')) return undefined;
+  const kept = isOutput(output) ? output : fromKernel(output as Output);
+  return { kind: 'output', output: kept, ...(typeof displayId === 'string' ? { displayId, update } : {}) };
 }
 
 /** The part of a message that nbformat keeps. */

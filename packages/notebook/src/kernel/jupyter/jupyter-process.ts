@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import type { RelaySeam } from '../../relay/reach.js';
-import { openRelay, type SandboxRelay } from '../../relay/sandbox-relay.js';
+import { openRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import { openSandbox } from '../../sandbox/sandbox.js';
 import type { FolderAccess, RunPlace, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
@@ -83,17 +83,6 @@ export async function launchHelper(options: LaunchOptions): Promise<Launched> {
   return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: (started) => cleanUpHere(started, temporary) };
 }
 
-async function launch(sandbox: Sandbox, spec: SandboxSpec, relay: SandboxRelay | undefined): Promise<SandboxedProcess> {
-  try {
-    const sandboxed = sandbox.launch(spec);
-    if (relay) sandboxed.child.once('close', relay.close);
-    return sandboxed;
-  } catch (error) {
-    void relay?.close();
-    throw error;
-  }
-}
-
 function refusalOf(option: string, { text, fix }: Layer): KernelError {
   const next = fix ?? 'Use --sandbox=auto';
   return new KernelError(
@@ -113,11 +102,16 @@ async function launchInside(
   const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, runs, readable: [program] });
   const relay = allowNet.length === 0 ? undefined : await openRelay({ allow: allowNet, seam: options.relaySeam });
   const spec = relay ? relay.widen(asked) : asked;
-  const release = files === 'rw' ? await holdWritten(folder, file) : undefined;
-  const sandboxed = await launch(sandbox, spec, relay).catch(async (error) => {
-    await release?.();
+  let release: (() => Promise<void>) | undefined;
+  let sandboxed: SandboxedProcess;
+  try {
+    release = files === 'rw' ? await holdWritten(folder, file) : undefined;
+    sandboxed = sandbox.launch(spec);
+  } catch (error) {
+    await Promise.allSettled([relay?.close(), release?.()]);
     throw error;
-  });
+  }
+  if (relay) sandboxed.child.once('close', relay.close);
   const inspect = async () => {
     const faults = await sandbox.findFaults(sandboxed, spec);
     if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
