@@ -113,7 +113,7 @@ export class LabKernel implements Kernel {
     this.#setState('busy');
     const { ended } = future.execution;
     this.#turn = this.#attached()
-      .then(() => (this.#session?.kernelId === sent.kernelId ? ended : future.fail(kernelEnds.exchanged())))
+      .then((): unknown => (this.#session?.kernelId === sent.kernelId ? ended : future.fail(kernelEnds.exchanged())))
       .catch((error: unknown) => future.fail(error));
     return ended;
   }
