@@ -1,5 +1,4 @@
 /** The life of one helper and its kernel: launched, ready, ended. A restart is a new one. */
-import { randomUUID } from 'node:crypto';
 import { parseJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { ExecuteFuture } from '../../jupyter-protocol/execute-future.js';
@@ -39,6 +38,7 @@ export class JupyterEngine implements Engine {
   readonly #calls: ToolCalls | undefined;
   #language = '';
   #running: ExecuteFuture | undefined;
+  #lastId = 0;
   #isReady = false;
   #isEnded = false;
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
@@ -149,7 +149,8 @@ export class JupyterEngine implements Engine {
 
   #send({ content, buffers = [], type, parentHeader, ...request }: KernelRequest): string | undefined {
     if (!this.#isReady || this.#isEnded) return undefined;
-    const id = randomUUID();
+    // Letters and digits alone: the package of tools names the cell by it in a header.
+    const id = String(++this.#lastId);
     // The helper passes it on as it is.
     const answered = parentHeader && { parentHeader: JSON.stringify(parentHeader) };
     this.#helper.send({ type: 'send', ...request, messageType: type, id, ...answered }, [Buffer.from(JSON.stringify(content)), ...buffers]);
