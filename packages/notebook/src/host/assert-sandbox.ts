@@ -1,6 +1,6 @@
 import { messageOf } from '@notebridge/kit/message-of';
-import { openSandbox } from '../sandbox/sandbox.js';
-import { HostError } from './host-error.js';
+import { openSandbox } from '../kernel/open-sandbox.js';
+import { HostError } from '../session/host-error.js';
 
 /** Now, and not when Python is needed: nothing else is opened without it. */
 export async function assertSandbox(): Promise<void> {

@@ -1,4 +1,4 @@
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 
 /** A host of another notebook, as far as its opener needs it. */
 export interface BesideHost {

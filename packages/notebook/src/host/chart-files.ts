@@ -1,5 +1,5 @@
 import type { Kernel } from '../kernel/kernel.js';
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 
 /** How long a cell that runs is waited for. Milliseconds. */
 const idleMs = 60_000;

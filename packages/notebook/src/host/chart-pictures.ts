@@ -1,6 +1,7 @@
-import type { Kernel, Output } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
 import { within } from '../kernel/within.js';
 import type { NotebookDocument } from '../model/document.js';
+import type { Output } from '../model/output.js';
 import { chartIn } from '../outputs/scripted-summary.js';
 import type { HostMessage } from '../viewer/protocol.js';
 

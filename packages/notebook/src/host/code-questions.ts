@@ -1,5 +1,6 @@
-import type { Kernel, MimeBundle } from '../kernel/kernel.js';
-import { HostError } from './host-error.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { MimeBundle } from '../model/output.js';
+import { HostError } from '../session/host-error.js';
 
 const maxMatches = 2000;
 /** Characters of one match. */

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { errnoOf, explain, ignore } from '@notebridge/kit/errno';
 import { processExists, startOfProcess } from '@notebridge/kit/living-process';
 import { type FoundLockFile, findLockFile, placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 
 /** Who holds a lock, as the lock file says. */
 interface Holder {

@@ -3,8 +3,8 @@ import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { errnoOf } from '@notebridge/kit/errno';
 import { imageTypeOf } from '../outputs/image-type.js';
+import { HostError } from '../session/host-error.js';
 import type { BesideImage } from '../viewer/protocol.js';
-import { HostError } from './host-error.js';
 
 /** Larger ones are not sent to windows: base64 makes a third more of them, and others wait meanwhile. */
 export const maxImageBytes = 10 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { ignore } from '@notebridge/kit/errno';
+import { HostError } from '../session/host-error.js';
 import type { NearbyNotebook } from '../viewer/protocol.js';
-import { HostError } from './host-error.js';
 
 /** Opens the notebook of a path on a host of its own, and gives the address of a window. */
 export type OpenBeside = (path: string) => Promise<{ url: string }>;

@@ -3,9 +3,9 @@ import type { Logger } from '@notebridge/kit/logger';
 import type { Notebook } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { defaultNotebookLimits, type NotebookLimits, printNotebook, type ReadNotebook, readNotebook } from '../model/nbformat.js';
+import { HostError } from '../session/host-error.js';
 import { DiskFile } from './disk-file.js';
 import { NotebookLock } from './file-lock.js';
-import { HostError } from './host-error.js';
 import type { KeptCellIds } from './kept-cell-ids.js';
 
 export interface OpenedFile {

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { errnoOf } from '@notebridge/kit/errno';
 import { type BoundServers, bindLoopback } from '@notebridge/kit/loopback';
 import { messageOf } from '@notebridge/kit/message-of';
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 
 /** Listens on both loopback addresses, port 0 for any. Rejects with `port_in_use`. */
 export async function openPort(createServer: () => Server, port: number): Promise<BoundServers> {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { createToken } from '@notebridge/kit/token';
-import { HostError } from './host-error.js';
+import { HostError } from '../session/host-error.js';
 import { ViewerServer, type ViewerServerOptions } from './viewer-server.js';
 import type { WindowSeat, WindowSeats } from './window-seats.js';
 

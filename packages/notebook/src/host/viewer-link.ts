@@ -4,8 +4,8 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { RawData, WebSocket } from 'ws';
 import { KernelError } from '../kernel/kernel-error.js';
 import { NotebookError } from '../model/errors.js';
+import { HostError } from '../session/host-error.js';
 import type { HostMessage, ViewerAction } from '../viewer/protocol.js';
-import { HostError } from './host-error.js';
 import { BadMessage, parseViewerMessage } from './viewer-request.js';
 
 export interface ViewerLinkOptions {

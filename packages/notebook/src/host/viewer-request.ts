@@ -1,6 +1,6 @@
 import { messageOf } from '@notebridge/kit/message-of';
+import { HostError } from '../session/host-error.js';
 import type { ViewerAction, ViewerMessage } from '../viewer/protocol.js';
-import { HostError } from './host-error.js';
 
 type Fields = { readonly [key: string]: unknown };
 type Check = (value: unknown) => string | undefined;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
-import type { Output } from '../kernel/kernel.js';
 import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
+import type { Output } from '../model/output.js';
+import { HostError } from '../session/host-error.js';
 import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { ChartPictures } from './chart-pictures.js';
 import type { HeadlessWindow } from './headless-window.js';
-import { HostError } from './host-error.js';
 import type { LeaseDesk } from './lease-desk.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';

@@ -4,7 +4,7 @@ import { type NotebookDocument, type PlacedCell, placeAmong } from '../model/doc
 import { NotebookError } from '../model/errors.js';
 import type { JournalEntry } from '../model/journal.js';
 import { isContentOperation } from '../model/operation.js';
-import type { NotebookSession } from '../session.js';
+import type { NotebookSession } from '../session/session.js';
 
 /** What a step made of one cell. */
 interface Touched {

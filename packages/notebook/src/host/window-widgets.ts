@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import type { Actor } from '../model/cell.js';
-import type { NotebookSession } from '../session.js';
+import { HostError } from '../session/host-error.js';
+import type { NotebookSession } from '../session/session.js';
 import type { FoundWidget, WidgetModelState, WidgetNews } from '../viewer/widgets.js';
 import { parseStatePart, type StatePart } from '../widgets/model-state.js';
 import type { WidgetEvent, WidgetModels } from '../widgets/widget-models.js';
 import { widgetText } from '../widgets/widget-text.js';
-import { HostError } from './host-error.js';
 
 export interface WindowWidgetsOptions {
   session: NotebookSession;

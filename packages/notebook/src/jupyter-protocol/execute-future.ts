@@ -1,6 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { PendingExecution } from '../kernel/execution-queue.js';
-import type { Execution, Output } from '../kernel/kernel.js';
+import type { Execution } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import type { KernelMessage } from './kernel-message.js';
 import { toShown } from './shown-by-code.js';
 

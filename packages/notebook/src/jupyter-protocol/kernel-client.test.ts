@@ -1,7 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PendingExecution } from '../kernel/execution-queue.js';
-import type { ExecuteOptions, Output } from '../kernel/kernel.js';
+import type { ExecuteOptions } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import type { FutureOptions } from './execute-future.js';
 import { KernelClient } from './kernel-client.js';
 import type { CommMessage } from './kernel-comms.js';

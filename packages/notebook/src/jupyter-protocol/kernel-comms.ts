@@ -1,5 +1,5 @@
-import type { Output } from '../kernel/kernel.js';
 import { isTooDeep } from '../kernel/messages.js';
+import type { Output } from '../model/output.js';
 import type { KernelMessage, KernelRequest } from './kernel-message.js';
 
 /** A message between a widget in a window and its half in the kernel. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
 import { isOutput } from '../kernel/messages.js';
+import type { Output } from '../model/output.js';
 import { fromKernel } from '../model/outputs.js';
 import type { ShownByCode } from './kernel-comms.js';
 

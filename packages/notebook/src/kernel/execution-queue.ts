@@ -1,5 +1,6 @@
 import { whenAborted } from '@notebridge/kit/when-aborted';
-import type { ExecuteOptions, Execution, InputQuestion, Output } from './kernel.js';
+import type { Output } from '../model/output.js';
+import type { ExecuteOptions, Execution, InputQuestion } from './kernel.js';
 import type { CodeAsker } from './kernel-tools.js';
 import type { Report } from './messages.js';
 

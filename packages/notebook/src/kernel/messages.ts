@@ -1,6 +1,8 @@
 /** The messages between the kernel and its worker. */
+
+import type { Output } from '../model/output.js';
 import { parseBounded } from './bounded-json.js';
-import type { Execution, Output } from './kernel.js';
+import type { Execution } from './kernel.js';
 import type { ToolPackage } from './kernel-tools.js';
 import type { WrittenBounds } from './written-files.js';
 

@@ -3,7 +3,6 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { parseJson } from '@notebridge/kit/exact-json';
-import { type OpenedSandbox, openSandbox } from '../sandbox/sandbox.js';
 import type { SandboxMode, SandboxSpec } from '../sandbox/spec.js';
 import { keepEnd, startProgram } from '../sandbox/start-program.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';
@@ -11,6 +10,7 @@ import type { Layer } from './layers.js';
 import { toLine, withBytes } from './line-bytes.js';
 import { type StartCommand, withShown } from './messages.js';
 import { neighboursLayer, runtimeLayer } from './node-layers.js';
+import { type OpenedSandbox, openSandbox } from './open-sandbox.js';
 import { readLines } from './read-lines.js';
 import { within } from './within.js';
 

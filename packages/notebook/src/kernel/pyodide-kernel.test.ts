@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Output } from './kernel.js';
+import type { Output } from '../model/output.js';
 import type { KernelWorker, WorkerEvents } from './kernel-worker.js';
 import type { Command } from './messages.js';
 import { PyodideKernel } from './pyodide-kernel.js';

@@ -1,9 +1,10 @@
 import type { Logger } from '@notebridge/kit/logger';
+import type { MimeBundle } from '../model/output.js';
 import type { PendingExecution } from './execution-queue.js';
 import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
 import { createInputService } from './input-service.js';
 import { type Interpreter, openInterpreter } from './interpreter.js';
-import type { Completions, KernelInfo, MimeBundle } from './kernel.js';
+import type { Completions, KernelInfo } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
 import type { Layer } from './layers.js';

@@ -1,5 +1,6 @@
+import type { MimeBundle, Output } from '../model/output.js';
 import { PendingExecution } from './execution-queue.js';
-import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle, Output } from './kernel.js';
+import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from './kernel.js';
 import { KernelError } from './kernel-error.js';
 import type { Layer } from './layers.js';
 import { within } from './within.js';

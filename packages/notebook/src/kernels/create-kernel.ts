@@ -1,16 +1,16 @@
 import { realpathSync } from 'node:fs';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { HostError } from '../host/host-error.js';
 import { createJupyterKernel } from '../kernel/jupyter/jupyter-kernel.js';
 import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { KernelTools } from '../kernel/kernel-tools.js';
 import { createNodeKernel } from '../kernel/node-kernel.js';
+import { openSandbox } from '../kernel/open-sandbox.js';
 import { parseAllowedServers } from '../relay/allowed-servers.js';
 import { assertMayBeGiven, assertMayBeWritten } from '../sandbox/given-folder.js';
-import { openSandbox } from '../sandbox/sandbox.js';
 import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
+import { HostError } from '../session/host-error.js';
 import type { FoundKernel } from './found-kernel.js';
 import type { PyodideReach } from './pyodide-reach.js';
 

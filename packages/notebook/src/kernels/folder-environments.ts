@@ -1,8 +1,8 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readSmallFile } from '@notebridge/kit/small-file';
+import { type EnvironmentFacts, readEnvironment } from '../sandbox/environment.js';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
-import { type EnvironmentFacts, readEnvironment } from './environment.js';
 import { homeOf, type Variables } from './jupyter-folders.js';
 
 /** An environment of the project that a notebook lies in. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellWord } from '@notebridge/kit/shell-word';
+import type { EnvironmentFacts } from '../sandbox/environment.js';
 import { installCommand, renewCommand } from './advice.js';
-import type { EnvironmentFacts } from './environment.js';
 import type { KernelProblem } from './found-kernel.js';
 import type { InterpreterLook } from './interpreter-look.js';
 

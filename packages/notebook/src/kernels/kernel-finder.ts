@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { shellWord } from '@notebridge/kit/shell-word';
+import { isExecutable, pythonOf, readEnvironment } from '../sandbox/environment.js';
 import { findProgram } from '../sandbox/find-program.js';
 import { writtenFolderOf, writtenFolderOfStart } from '../sandbox/written-folders.js';
 import { writtenFolderOfImports } from '../sandbox/written-imports.js';
 import { writtenFolderOfPython } from '../sandbox/written-python.js';
-import { isExecutable, pythonOf, readEnvironment } from './environment.js';
 import { type FolderFindings, findFolderEnvironments, realPath } from './folder-environments.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { type InterpreterLook, lookAtInterpreter } from './interpreter-look.js';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { TinyKernel } from '../../test/fixtures/tiny-kernel.js';
 import { createDocument } from '../model/document.js';
-import { createNotebookSession } from '../session.js';
+import { createNotebookSession } from '../session/session.js';
 import { KernelFinder } from './kernel-finder.js';
 import { NotebookKernels, type NotebookKernelsOptions } from './notebook-kernels.js';
 import { createPyodideReach } from './pyodide-reach.js';

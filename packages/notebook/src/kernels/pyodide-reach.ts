@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { messageOf } from '@notebridge/kit/message-of';
-import { HostError } from '../host/host-error.js';
 import { parseAllowedServers } from '../relay/allowed-servers.js';
 import { assertMayBeGiven } from '../sandbox/given-folder.js';
 import type { FolderAccess } from '../sandbox/spec.js';
+import { HostError } from '../session/host-error.js';
 
 /** What code in Pyodide reaches: all of it by way of the host, which decides. */
 export interface PyodideReach {

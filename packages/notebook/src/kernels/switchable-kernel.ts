@@ -1,6 +1,7 @@
 import type { CommMessage, KernelComms, ShownListener } from '../jupyter-protocol/kernel-comms.js';
-import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
+import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
+import type { MimeBundle } from '../model/output.js';
 
 /**
  * One kernel in the place of another, while the session that uses it stays: state, listeners, layers and info are those of the kernel that

@@ -4,7 +4,7 @@ import { drawInKernel } from '../host/chart-pictures.js';
 import type { KeptCellIds } from '../host/kept-cell-ids.js';
 import { NotebookError } from '../model/errors.js';
 import { createImageScaler } from '../outputs/scale-image.js';
-import { createNotebookSession, type NotebookSession } from '../session.js';
+import { createNotebookSession, type NotebookSession } from '../session/session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import { type NotebookTool, type ToolContext, type ToolResult, toFailedAnswer } from '../tools/tool.js';
 import type { JupyterServer } from './jupyter-server.js';

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { Actor } from '../model/cell.js';
-import type { EarlierRun } from '../run-queue.js';
+import type { EarlierRun } from '../session/run-queue.js';
 
 /** A cell that a kernel of a server has been sent: enough for another process to hear the rest of it. */
 export interface SentCell {

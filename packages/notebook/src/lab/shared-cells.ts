@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { isJsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
 import type { CellContent, CellType, Notebook } from '../model/cell.js';
 import { isSameJson } from '../model/json.js';
+import type { Output } from '../model/output.js';
 import type { OutputEdit } from '../model/output-log.js';
 import { fromKernel, joinAttachments, joinOutput } from '../model/outputs.js';
 import { toText } from '../model/text.js';

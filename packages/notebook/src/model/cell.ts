@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from './output.js';
 
 export type CellType = 'code' | 'markdown' | 'raw';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { MimeBundle, Output } from '../kernel/kernel.js';
 import type { CellContent } from './cell.js';
 import { compareCodePoints, keysOf } from './json.js';
+import type { MimeBundle, Output } from './output.js';
 import { type SplitText, splitAttachments, splitOutput } from './outputs.js';
 import { toLines } from './text.js';
 

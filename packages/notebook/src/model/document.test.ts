@@ -1,11 +1,11 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { Output } from '../kernel/kernel.js';
 import type { Actor } from './cell.js';
 import { createDocument, createReplica, type DocumentEvent, type NotebookDocument } from './document.js';
 import { NotebookError } from './errors.js';
 import { printNotebookJson } from './json-printer.js';
+import type { Output } from './output.js';
 import { toText } from './text.js';
 
 const ann: Actor = { kind: 'person', name: 'Ann' };

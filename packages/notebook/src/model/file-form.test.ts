@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { roundsOf } from '../../../notebridge/test/support/core-and-deep.js';
 import { anyForm, type WrittenForm, writeInForm } from '../../test/support/file-forms.js';
 import { anyDiskNotebook, anyOutput, anyText } from '../../test/support/notebooks.js';
-import type { Output } from '../kernel/kernel.js';
 import type { Actor, CellType } from './cell.js';
 import { createDocument, type NotebookDocument } from './document.js';
 import { Journal } from './journal.js';
 import { isSameJson } from './json.js';
 import { type Child, readContainer, skipSpace } from './json-spans.js';
 import { type ReadNotebook, readNotebook } from './nbformat.js';
+import type { Output } from './output.js';
 
 const bot: Actor = { kind: 'agent', name: 'Bot' };
 const encoder = new TextEncoder();

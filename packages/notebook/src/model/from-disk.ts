@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { MimeBundle, Output } from '../kernel/kernel.js';
 import type { CellContent, CellType } from './cell.js';
 import { keysOf, toObject, toPlainNumber } from './json.js';
+import type { MimeBundle, Output } from './output.js';
 import { joinAttachments } from './outputs.js';
 import { isJsonMimeType, toText } from './text.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
 import type { Actor, Cell, CellContent, CellType } from './cell.js';
+import type { Output } from './output.js';
 import { editOutputs, type OutputEdit } from './output-log.js';
 
 /** What happens to a document, complete in itself: a replica that applies it needs to know nothing else. Plain JSON. */

@@ -1,5 +1,5 @@
-import type { ErrorOutput, MimeBundle } from '../kernel/kernel.js';
 import { keysOf, sizeOf, toObject } from './json.js';
+import type { ErrorOutput, MimeBundle } from './output.js';
 import { bytesText, cutToBytes, utf8Length } from './text.js';
 
 export interface OutputLimits {

@@ -1,5 +1,5 @@
 import { appendAll } from '@notebridge/kit/long-lists';
-import type { DisplayDataOutput, ExecuteResultOutput, Output } from '../kernel/kernel.js';
+import type { DisplayDataOutput, ExecuteResultOutput, Output } from './output.js';
 import { defaultOutputLimits, fitBundle, fitError, LeftOut, type OutputLimits, valueBytes } from './output-budget.js';
 import { sortTop } from './outputs.js';
 import { StreamText, settle } from './stream-text.js';

@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { preparePython, pythonRewritten, pythonTimeoutMs, pythonVerdicts } from '../../test/support/nbformat.js';
 import { anyDiskNotebook, anyOutput, anyText } from '../../test/support/notebooks.js';
-import type { Output } from '../kernel/kernel.js';
 import type { Actor, Cell, CellType } from './cell.js';
 import { createDocument, createReplica, type NotebookDocument } from './document.js';
 import { NotebookError } from './errors.js';
 import { Journal } from './journal.js';
 import { parseNotebook, printNotebook } from './nbformat.js';
+import type { Output } from './output.js';
 
 const ann: Actor = { kind: 'person', name: 'Ann' };
 const bot: Actor = { kind: 'agent', name: 'Bot' };

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { MimeBundle } from '../kernel/kernel.js';
+import type { MimeBundle } from '../model/output.js';
 
 /** A chart that an output holds as data. */
 export interface Chart {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { MimeBundle } from '../kernel/kernel.js';
+import type { MimeBundle } from '../model/output.js';
 import { toText } from '../model/text.js';
 import { type Chart, chartOf } from './chart-bundle.js';
 import { jsonAt } from './chart-data.js';

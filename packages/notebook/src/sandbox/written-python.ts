@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findWritten, isWithin } from '@notebridge/kit/find-written';
 import { shellWord } from '@notebridge/kit/shell-word';
-import { readEnvironment } from '../kernels/environment.js';
+import { readEnvironment } from './environment.js';
 import { findLinks } from './program-links.js';
 import type { PythonPlaces } from './python-places.js';
 import { findSystemFiles } from './system-files.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyOutput } from '../../test/support/notebooks.js';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import { fromKernel, splitOutput } from '../model/outputs.js';
 import { fitOutputs, shareOut } from './fit-outputs.js';
 

@@ -14,8 +14,8 @@ import {
   waitSeconds,
 } from '@notebridge/kit/run-words';
 import { NotebookError } from '../model/errors.js';
-import type { RunRecord } from '../run-log.js';
-import type { NotebookSession } from '../session.js';
+import type { RunRecord } from '../session/run-log.js';
+import type { NotebookSession } from '../session/session.js';
 import type { ArgumentSchema } from './arguments.js';
 import { answerRun, toRunView } from './run-views.js';
 import { defineNotebookTool, looks, type NotebookToolCall, runs } from './tool.js';

@@ -4,8 +4,8 @@ import { parseJson } from '@notebridge/kit/exact-json';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pixel } from '../../test/fixtures/tiny-kernel.js';
 import { ann, type OpenNotebook, openNotebook } from '../../test/support/open-notebook.js';
-import type { Output } from '../kernel/kernel.js';
 import { printNotebook } from '../model/nbformat.js';
+import type { Output } from '../model/output.js';
 import { readOutput } from './get-output.js';
 
 interface OutputAnswer {

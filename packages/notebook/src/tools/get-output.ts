@@ -1,7 +1,7 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
 import { NotebookError } from '../model/errors.js';
+import type { Output } from '../model/output.js';
 import { toText } from '../model/text.js';
 import type { ImageRegion } from '../outputs/image-scaling.js';
 import { describeScripted } from '../outputs/scripted-summary.js';

@@ -1,6 +1,6 @@
 import { describeLayer } from '../kernel/layers.js';
-import type { Run } from '../run-queue.js';
-import type { NotebookSession } from '../session.js';
+import type { Run } from '../session/run-queue.js';
+import type { NotebookSession } from '../session/session.js';
 import { defineNotebookTool, looks } from './tool.js';
 
 export const getNotebookInfo = defineNotebookTool<Record<string, never>>({

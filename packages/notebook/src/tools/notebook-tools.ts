@@ -1,4 +1,4 @@
-import type { NotebookSession } from '../session.js';
+import type { NotebookSession } from '../session/session.js';
 import { interruptExecution, restartKernel } from './control-kernel.js';
 import { addCodeCell, addTextCell, deleteCell, moveCell, updateCell } from './edit-cells.js';
 import { getRun, interruptRun, listRuns } from './follow-runs.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import { splitOutput, widgetIdOf, withValues } from '../model/outputs.js';
 import { toText } from '../model/text.js';
 import { toCompactTable } from '../outputs/html-table.js';

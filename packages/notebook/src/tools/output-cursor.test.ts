@@ -4,8 +4,8 @@ import { outputsSince, parseCursor, toCursor } from '@notebridge/kit/output-curs
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { anyOutput } from '../../test/support/notebooks.js';
-import type { Output } from '../kernel/kernel.js';
 import { createDocument } from '../model/document.js';
+import type { Output } from '../model/output.js';
 
 const by = { kind: 'person', name: 'Ann' } as const;
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { defaultWaitSeconds, outlivesText, waitSeconds } from '@notebridge/kit/run-words';
-import { CallAsker } from '../code-askers.js';
 import { NotebookError } from '../model/errors.js';
-import type { RunResult } from '../run-queue.js';
+import { CallAsker } from '../session/code-askers.js';
+import type { RunResult } from '../session/run-queue.js';
 import { cellId, newCellIndex } from './cell-arguments.js';
 import { fitOutputs } from './fit-outputs.js';
 import { createLineProgress } from './last-line.js';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
 import { forgottenText, runningText } from '@notebridge/kit/run-words';
-import type { RunRecord } from '../run-log.js';
-import type { NotebookSession } from '../session.js';
+import type { RunRecord } from '../session/run-log.js';
+import type { NotebookSession } from '../session/session.js';
 import { fitOutputs } from './fit-outputs.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
 import type { NotebookToolCall, ToolAnswer } from './tool.js';

@@ -1,12 +1,12 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Output } from '../kernel/kernel.js';
 import type { CodeAsker } from '../kernel/kernel-tools.js';
 import type { Actor } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
+import type { Output } from '../model/output.js';
 import type { ScaleImage } from '../outputs/image-scaling.js';
-import type { NotebookSession } from '../session.js';
+import type { NotebookSession } from '../session/session.js';
 import { type ArgumentSchema, checkArguments, type InputSchema } from './arguments.js';
 
 export type ContentBlock = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };

@@ -1,13 +1,14 @@
-import type { ElicitationAnswer } from '../elicitation.js';
-import type { OpenQuestion } from '../input-questions.js';
-import type { Completions, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
+import type { Completions, KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { KernelChoice, KernelOffer } from '../kernels/kernel-choice.js';
 import type { Actor, CellContent, CellType } from '../model/cell.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { Change, DocumentState } from '../model/operation.js';
-import type { Run, RunStatus } from '../run-queue.js';
-import type { SessionEvent } from '../session.js';
+import type { MimeBundle } from '../model/output.js';
+import type { ElicitationAnswer } from '../session/elicitation.js';
+import type { OpenQuestion } from '../session/input-questions.js';
+import type { Run, RunStatus } from '../session/run-queue.js';
+import type { SessionEvent } from '../session/session.js';
 import type { WidgetNews } from './widgets.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { ShownByCode } from '../jupyter-protocol/kernel-comms.js';
-import type { Output } from '../kernel/kernel.js';
 import { isOutput } from '../kernel/messages.js';
+import type { Output } from '../model/output.js';
 import { editOutputs, OutputLog } from '../model/output-log.js';
 import { fromKernel } from '../model/outputs.js';
 import type { ModelState } from './model-state.js';

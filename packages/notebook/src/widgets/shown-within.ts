@@ -1,4 +1,4 @@
-import type { DisplayDataOutput, Output } from '../kernel/kernel.js';
+import type { DisplayDataOutput, Output } from '../model/output.js';
 import { widgetIdOf } from '../model/outputs.js';
 import type { WidgetModels } from './widget-models.js';
 

@@ -1,6 +1,6 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type { CommMessage, KernelComms } from '../jupyter-protocol/kernel-comms.js';
-import type { Output } from '../kernel/kernel.js';
+import type { Output } from '../model/output.js';
 import { CapturedOutputs } from './captured-outputs.js';
 import { ModelState, parseStatePart, type StatePart } from './model-state.js';
 

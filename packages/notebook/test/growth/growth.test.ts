@@ -6,10 +6,10 @@ import { type GrowingKind, growthOfWork, testGrowth } from '../../../notebridge/
 import { mergeNotebooks } from '../../src/host/merge.js';
 import { parseViewerMessage } from '../../src/host/viewer-request.js';
 import { createSandboxNotes } from '../../src/kernel/jupyter/sandbox-notes.js';
-import type { Output } from '../../src/kernel/kernel.js';
 import { parseKernelMessage } from '../../src/lab/kernel-channel.js';
 import { createDocument } from '../../src/model/document.js';
 import { parseNotebook, printNotebook } from '../../src/model/nbformat.js';
+import type { Output } from '../../src/model/output.js';
 import { fromKernel } from '../../src/model/outputs.js';
 import { describeScripted } from '../../src/outputs/scripted-summary.js';
 import { fitOutputs } from '../../src/tools/fit-outputs.js';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Output } from '../../src/kernel/kernel.js';
+import type { Output } from '../../src/model/output.js';
 import { whyNoSandbox } from '../sandbox/support/sandboxed.js';
 import { describeKernel } from './kernel-behaviour.js';
 import { type JupyterHarness, openJupyterHarness } from './support/jupyter-harness.js';

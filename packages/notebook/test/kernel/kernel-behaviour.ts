@@ -1,7 +1,7 @@
 /** What a Python kernel does behind our seam: one body for Pyodide in a process of Node and in a Worker of Chromium, and for ipykernel. */
 import { printJson } from '@notebridge/kit/exact-json';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DisplayDataOutput } from '../../src/kernel/kernel.js';
+import type { DisplayDataOutput } from '../../src/model/output.js';
 import { describeInterrupts } from './interrupt-behaviour.js';
 import type { KernelHarness } from './support/kernel-harness.js';
 import { interruptWhen, plain, type Ran, runCell } from './support/run-cell.js';

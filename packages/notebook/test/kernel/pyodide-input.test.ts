@@ -2,7 +2,7 @@
 // @runs process
 
 import { expect, it } from 'vitest';
-import type { Output } from '../../src/kernel/kernel.js';
+import type { Output } from '../../src/model/output.js';
 import { openNodeHarness } from './support/node-harness.js';
 
 it('input() and getpass() of Pyodide are asked of who is there, and end with the cell', { timeout: 120_000 }, async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { KernelState } from '../../src/kernel/kernel.js';
 import { SwitchableKernel } from '../../src/kernels/switchable-kernel.js';
 import { createDocument } from '../../src/model/document.js';
-import { createNotebookSession } from '../../src/session.js';
+import { createNotebookSession } from '../../src/session/session.js';
 import { TinyKernel } from '../fixtures/tiny-kernel.js';
 import { until } from '../host/support/until.js';
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { deflateSync } from 'node:zlib';
 import encodePng, { init } from '@jsquash/png/encode.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Output } from '../../src/kernel/kernel.js';
+import type { Output } from '../../src/model/output.js';
 import { readImageFacts } from '../../src/outputs/image-facts.js';
 import { maxDecodedPixels } from '../../src/outputs/image-scaling.js';
 import { createImageScaler } from '../../src/outputs/scale-image.js';

@@ -20,7 +20,7 @@ beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(process.platform === 'win32' ? tmpdir() : '/tmp', 'notebridge-unavailable-')));
   chmodSync(folder, 0o755);
   module = join(folder, 'sandbox.mjs');
-  const entry = fileURLToPath(new URL('../../src/sandbox/sandbox.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('../../src/kernel/open-sandbox.ts', import.meta.url));
   await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile: module, logLevel: 'warning' });
   await stop();
   look = join(folder, 'look.mjs');

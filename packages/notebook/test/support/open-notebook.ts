@@ -9,7 +9,7 @@ import {
   type ToolContext,
   type ToolOptions,
 } from '../../src/index.js';
-import type { SessionEvent } from '../../src/session.js';
+import type { SessionEvent } from '../../src/session/session.js';
 import { TinyKernel } from '../fixtures/tiny-kernel.js';
 
 export const ann: Actor = { kind: 'person', name: 'Ann' };

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished }
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { createNotebookHost, type NotebookHost } from '../../src/host/notebook-host.js';
-import type { Output } from '../../src/kernel/kernel.js';
+import type { Output } from '../../src/model/output.js';
 import { readImageFacts } from '../../src/outputs/image-facts.js';
 import { Stage, textOf } from './support/browser.js';
 import { builtUi } from './support/built-ui.js';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { parseComm } from '../../src/jupyter-protocol/kernel-comms.js';
-import type { Output } from '../../src/kernel/kernel.js';
+import type { Output } from '../../src/model/output.js';
 import type { ModelState } from '../../src/widgets/model-state.js';
 import { withShownWithin } from '../../src/widgets/shown-within.js';
 import { type WidgetEvent, type WidgetLimits, WidgetModels } from '../../src/widgets/widget-models.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WidgetTraffic } from '../../src/host/window-widgets.js';
 import { createDocument } from '../../src/model/document.js';
-import { createNotebookSession, type NotebookSession } from '../../src/session.js';
+import { createNotebookSession, type NotebookSession } from '../../src/session/session.js';
 import type { WidgetNews } from '../../src/viewer/widgets.js';
 import { ToyKernel } from '../ui/support/toy-kernel.js';
 import { MemoryComms, outputState } from './support/memory-comms.js';

@@ -8,13 +8,13 @@ import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import type { RelaySeam } from '../../relay/reach.js';
 import { openRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
-import { openSandbox } from '../../sandbox/sandbox.js';
 import type { FolderAccess, RunPlace, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
 import { startProgram } from '../../sandbox/start-program.js';
 import { temporaryInside } from '../../sandbox/system-files.js';
 import { holdWritten, writtenFolderOf } from '../../sandbox/written-folders.js';
 import { KernelError } from '../kernel-error.js';
 import type { Layer } from '../layers.js';
+import { openSandbox } from '../open-sandbox.js';
 
 export interface LaunchOptions {
   /** A Python that has jupyter_client, by absolute path. */

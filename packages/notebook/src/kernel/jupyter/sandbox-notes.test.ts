@@ -1,7 +1,7 @@
 // @module-tag P-683
 
 import { expect, it } from 'vitest';
-import type { Output } from '../kernel.js';
+import type { Output } from '../../model/output.js';
 import { createSandboxNotes, type GivenReach, type Restriction } from './sandbox-notes.js';
 
 const reach: GivenReach = { folder: '/home/you/work', files: 'ro', allowNet: [], python: '/home/you/.venv/bin/python' };

@@ -1,6 +1,6 @@
 import { shellWord } from '@notebridge/kit/shell-word';
+import type { Output } from '../../model/output.js';
 import type { FolderAccess } from '../../sandbox/spec.js';
-import type { Output } from '../kernel.js';
 
 /** What code in the sandbox was given, and by which Python. */
 export interface GivenReach {

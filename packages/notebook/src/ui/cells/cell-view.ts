@@ -1,8 +1,8 @@
 import type { EditorView } from '@codemirror/view';
-import type { ElicitationAnswer } from '../../elicitation.js';
-import type { OpenQuestion } from '../../input-questions.js';
 import type { Cell, CellType } from '../../model/cell.js';
-import type { Run } from '../../run-queue.js';
+import type { ElicitationAnswer } from '../../session/elicitation.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
+import type { Run } from '../../session/run-queue.js';
 import { button, el, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import { nameOf } from '../names.js';

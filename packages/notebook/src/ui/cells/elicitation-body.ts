@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Elicitation, ElicitationAnswer, FormField } from '../../elicitation.js';
-import type { OpenQuestion } from '../../input-questions.js';
+import type { Elicitation, ElicitationAnswer, FormField } from '../../session/elicitation.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
 import { button, el } from '../dom.js';
 import { visible, visibleNodes } from '../visible.js';
 import type { QuestionBody } from './question-form.js';

@@ -1,5 +1,5 @@
-import type { OpenQuestion } from '../../input-questions.js';
 import type { InputQuestion } from '../../kernel/kernel.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
 import { button, el } from '../dom.js';
 import { visibleNodes } from '../visible.js';
 import type { QuestionBody } from './question-form.js';

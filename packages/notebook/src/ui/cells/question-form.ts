@@ -1,4 +1,4 @@
-import type { OpenQuestion } from '../../input-questions.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
 import { el } from '../dom.js';
 import { whoAsks } from './question-words.js';
 

@@ -1,4 +1,4 @@
-import type { OpenQuestion } from '../../input-questions.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
 import { nameOf } from '../names.js';
 
 /** What is asked, in a sentence. */

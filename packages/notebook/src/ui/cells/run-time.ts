@@ -1,4 +1,4 @@
-import type { Run } from '../../run-queue.js';
+import type { Run } from '../../session/run-queue.js';
 import { el, setText } from '../dom.js';
 
 const tickMs = 100;

@@ -1,6 +1,6 @@
 import { classHighlighter, highlightCode } from '@lezer/highlight';
-import type { MimeBundle, Output } from '../../kernel/kernel.js';
 import type { Cell } from '../../model/cell.js';
+import type { MimeBundle, Output } from '../../model/output.js';
 import { describeScripted } from '../../outputs/scripted-summary.js';
 import { languageOf } from '../cells/languages.js';
 import { el } from '../dom.js';

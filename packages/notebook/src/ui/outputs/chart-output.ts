@@ -1,4 +1,4 @@
-import type { Output } from '../../kernel/kernel.js';
+import type { Output } from '../../model/output.js';
 import type { Chart } from '../../outputs/chart-bundle.js';
 import { el } from '../dom.js';
 import { cannotShow } from './cannot-show.js';

@@ -1,4 +1,4 @@
-import type { Output } from '../../kernel/kernel.js';
+import type { Output } from '../../model/output.js';
 import { el } from '../dom.js';
 import { allCells, requestOfHost } from './host-requests.js';
 import { pageContentOf } from './page-content.js';

@@ -1,5 +1,5 @@
-import type { Output } from '../../kernel/kernel.js';
 import type { Cell } from '../../model/cell.js';
+import type { Output } from '../../model/output.js';
 import type { HostMessage, ViewerAction } from '../../viewer/protocol.js';
 import type { WidgetNews } from '../../viewer/widgets.js';
 

@@ -1,5 +1,5 @@
 import { appendAll } from '@notebridge/kit/long-lists';
-import type { MimeBundle, Output } from '../../kernel/kernel.js';
+import type { MimeBundle, Output } from '../../model/output.js';
 import { pageWithin } from '../../outputs/page-within.js';
 import { allCells, mayRun } from './host-requests.js';
 import { rawTags } from './html-names.js';

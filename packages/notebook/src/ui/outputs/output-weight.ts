@@ -1,5 +1,5 @@
 import { largestOf } from '@notebridge/kit/long-lists';
-import type { Output } from '../../kernel/kernel.js';
+import type { Output } from '../../model/output.js';
 import { pieceLimits } from './bound-html.js';
 
 /** Elements, roughly, that the outputs of one cell may make before a person asks for more. */

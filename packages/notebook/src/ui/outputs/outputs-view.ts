@@ -1,4 +1,4 @@
-import type { Output } from '../../kernel/kernel.js';
+import type { Output } from '../../model/output.js';
 import { toText } from '../../model/text.js';
 import { button, el, setText } from '../dom.js';
 import { withoutAnsi } from './ansi.js';

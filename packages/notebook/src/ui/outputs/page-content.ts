@@ -1,4 +1,4 @@
-import type { Output } from '../../kernel/kernel.js';
+import type { Output } from '../../model/output.js';
 import { chartOf } from '../../outputs/chart-bundle.js';
 import { readOfKernel } from './chart-libraries.js';
 import { mayRun } from './host-requests.js';

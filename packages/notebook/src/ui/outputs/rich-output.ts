@@ -1,4 +1,4 @@
-import type { MimeBundle, Output } from '../../kernel/kernel.js';
+import type { MimeBundle, Output } from '../../model/output.js';
 import { widgetIdOf } from '../../model/outputs.js';
 import { isJsonMimeType } from '../../model/text.js';
 import { chartOf } from '../../outputs/chart-bundle.js';

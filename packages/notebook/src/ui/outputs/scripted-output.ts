@@ -1,4 +1,4 @@
-import type { Output } from '../../kernel/kernel.js';
+import type { Output } from '../../model/output.js';
 import { button, el } from '../dom.js';
 import { missingLibraries } from './chart-libraries.js';
 import { showPage } from './chart-output.js';

@@ -1,10 +1,10 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import type { OpenQuestion } from '../../input-questions.js';
 import type { Actor, Cell } from '../../model/cell.js';
 import { createReplica, type DocumentEvent, type NotebookDocument } from '../../model/document.js';
 import type { JournalEntry } from '../../model/journal.js';
-import type { Run, RunStatus } from '../../run-queue.js';
-import type { SessionEvent } from '../../session.js';
+import type { OpenQuestion } from '../../session/input-questions.js';
+import type { Run, RunStatus } from '../../session/run-queue.js';
+import type { SessionEvent } from '../../session/session.js';
 import type { ConnectedAgent, FileState, Hello, HostMessage, LeaseState, ToolAccess } from '../../viewer/protocol.js';
 import type { LinkState } from '../link/connection.js';
 

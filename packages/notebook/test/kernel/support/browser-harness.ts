@@ -1,7 +1,8 @@
 /** A kernel in a real Chromium that can reach no host but the test's own server. */
 import type { Page } from 'playwright-core';
 import { openChromium } from '../../../../../scripts/tests/open-chromium.mjs';
-import type { Completions, ExecuteOptions, Execution, KernelInfo, KernelState, Output } from '../../../src/kernel/kernel.js';
+import type { Completions, ExecuteOptions, Execution, KernelInfo, KernelState } from '../../../src/kernel/kernel.js';
+import type { Output } from '../../../src/model/output.js';
 import { buildKernel } from './built-kernel.js';
 import { interruptGraceMs, type KernelHarness, type Measured, type MeasureOptions } from './kernel-harness.js';
 import { servePage } from './page-server.js';

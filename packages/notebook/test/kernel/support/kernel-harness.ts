@@ -1,4 +1,5 @@
-import type { Kernel, Output } from '../../../src/kernel/kernel.js';
+import type { Kernel } from '../../../src/kernel/kernel.js';
+import type { Output } from '../../../src/model/output.js';
 
 /** A kernel under test, wherever it runs. */
 export interface KernelHarness {

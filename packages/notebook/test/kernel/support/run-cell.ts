@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { Execution, Output } from '../../../src/kernel/kernel.js';
+import type { Execution } from '../../../src/kernel/kernel.js';
+import type { Output } from '../../../src/model/output.js';
 import type { KernelHarness } from './kernel-harness.js';
 
 export interface Ran extends Execution {

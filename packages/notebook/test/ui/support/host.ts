@@ -15,7 +15,7 @@ import { WindowTickets } from '../../../src/host/window-tickets.js';
 import { WidgetTraffic } from '../../../src/host/window-widgets.js';
 import type { CellContent } from '../../../src/model/cell.js';
 import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
-import { createNotebookSession, type NotebookSession } from '../../../src/session.js';
+import { createNotebookSession, type NotebookSession } from '../../../src/session/session.js';
 import {
   type ConnectedAgent,
   type FileState,

@@ -1,4 +1,4 @@
-import type { Output } from '../../../src/kernel/kernel.js';
+import type { Output } from '../../../src/model/output.js';
 import { hostileDrawings } from './hostile-drawings.js';
 import { hostileMarkdown } from './hostile-markdown.js';
 import { cssBombs, hostileMarkup } from './hostile-markup.js';

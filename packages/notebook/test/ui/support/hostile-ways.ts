@@ -1,5 +1,5 @@
 import type { NotebookHost } from '../../../src/host/notebook-host.js';
-import type { Output } from '../../../src/kernel/kernel.js';
+import type { Output } from '../../../src/model/output.js';
 import { type Hostile, hostileContent } from './hostile-outputs.js';
 
 const content = hostileContent();

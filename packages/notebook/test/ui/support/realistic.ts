@@ -1,5 +1,5 @@
-import type { Output } from '../../../src/kernel/kernel.js';
 import type { CellContent } from '../../../src/model/cell.js';
+import type { Output } from '../../../src/model/output.js';
 
 /** A notebook as people have them: prose, code, a table, a plot, printed lines and an error. */
 export function realisticCells(): Partial<CellContent>[] {

@@ -1,6 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import type { Completions, ExecuteOptions, Execution, Kernel, KernelState, MimeBundle, Output } from '../../../src/kernel/kernel.js';
+import type { Completions, ExecuteOptions, Execution, Kernel, KernelState } from '../../../src/kernel/kernel.js';
 import type { Layer } from '../../../src/kernel/layers.js';
+import type { MimeBundle, Output } from '../../../src/model/output.js';
 
 /** What a test's cell does, by the word with which its source begins. */
 export type Scenes = { readonly [word: string]: (rest: string) => readonly Output[] };

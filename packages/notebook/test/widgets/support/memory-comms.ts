@@ -1,5 +1,5 @@
 import type { CommMessage, KernelComms, ShownByCode, ShownListener } from '../../../src/jupyter-protocol/kernel-comms.js';
-import type { Output } from '../../../src/kernel/kernel.js';
+import type { Output } from '../../../src/model/output.js';
 
 /** Comms of a kernel in memory: a test says what the kernel says. */
 export class MemoryComms implements KernelComms {

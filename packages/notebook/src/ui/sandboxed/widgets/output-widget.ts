@@ -1,5 +1,5 @@
 import { OutputView as OutputViewBase } from '@jupyter-widgets/output';
-import type { MimeBundle, Output } from '../../../kernel/kernel.js';
+import type { MimeBundle, Output } from '../../../model/output.js';
 import { widgetIdOf } from '../../../model/outputs.js';
 import { isJsonMimeType, toText } from '../../../model/text.js';
 import { el } from '../../dom.js';

@@ -1,8 +1,9 @@
+import type { Execution } from '../kernel/kernel.js';
+import type { NotebookDocument } from '../model/document.js';
+import { NotebookError } from '../model/errors.js';
+import type { Output } from '../model/output.js';
 import type { Displays } from './displays.js';
-import type { Execution, Output } from './kernel/kernel.js';
 import type { LateOutputs } from './late-outputs.js';
-import type { NotebookDocument } from './model/document.js';
-import { NotebookError } from './model/errors.js';
 import type { Job, RunResult } from './run-queue.js';
 
 export interface CellSinkOptions {

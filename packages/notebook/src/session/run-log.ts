@@ -1,7 +1,7 @@
-import type { Output } from './kernel/kernel.js';
-import type { Actor } from './model/cell.js';
-import type { NotebookDocument } from './model/document.js';
-import { cellIdOf } from './model/operation.js';
+import type { Actor } from '../model/cell.js';
+import type { NotebookDocument } from '../model/document.js';
+import { cellIdOf } from '../model/operation.js';
+import type { Output } from '../model/output.js';
 import type { RunEvent, RunStatus } from './run-queue.js';
 
 /** One run, from the moment it was asked for. */

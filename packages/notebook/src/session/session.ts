@@ -2,18 +2,20 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
 import { whenAborted } from '@notebridge/kit/when-aborted';
+import type { CommMessage } from '../jupyter-protocol/kernel-comms.js';
+import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
+import type { Layer } from '../kernel/layers.js';
+import type { Actor } from '../model/cell.js';
+import type { DocumentEvent, NotebookDocument } from '../model/document.js';
+import { NotebookError } from '../model/errors.js';
+import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from '../model/journal.js';
+import type { Output } from '../model/output.js';
+import { WidgetModels } from '../widgets/widget-models.js';
 import { createCellSink, deletedCell } from './cell-sink.js';
 import { askerUntil } from './code-askers.js';
 import { Displays } from './displays.js';
 import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js';
-import type { CommMessage } from './jupyter-protocol/kernel-comms.js';
-import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
-import type { Layer } from './kernel/layers.js';
 import { LateOutputs } from './late-outputs.js';
-import type { Actor } from './model/cell.js';
-import type { DocumentEvent, NotebookDocument } from './model/document.js';
-import { NotebookError } from './model/errors.js';
-import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
 import { RunLog } from './run-log.js';
 import {
   type BegunRun,
@@ -27,7 +29,6 @@ import {
   type RunResult,
   toRun,
 } from './run-queue.js';
-import { WidgetModels } from './widgets/widget-models.js';
 
 export interface SessionOptions {
   document: NotebookDocument;

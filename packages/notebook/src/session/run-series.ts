@@ -1,4 +1,4 @@
-import type { Actor } from './model/cell.js';
+import type { Actor } from '../model/cell.js';
 import type { RunStatus } from './run-queue.js';
 import type { NotebookSession } from './session.js';
 

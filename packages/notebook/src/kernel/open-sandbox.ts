@@ -1,12 +1,12 @@
-import { KernelError } from '../kernel/kernel-error.js';
-import type { Layer } from '../kernel/layers.js';
-import { createBubblewrap } from './bubblewrap.js';
-import { explainFailure, notInstalled, type Unavailable } from './explain.js';
-import { findProgram } from './find-program.js';
-import { maxProcessesOf } from './limits.js';
-import { probeSandbox } from './probe.js';
-import { createSandboxExec } from './sandbox-exec.js';
-import type { Sandbox, SandboxMode, SandboxSpec } from './spec.js';
+import { createBubblewrap } from '../sandbox/bubblewrap.js';
+import { explainFailure, notInstalled, type Unavailable } from '../sandbox/explain.js';
+import { findProgram } from '../sandbox/find-program.js';
+import { maxProcessesOf } from '../sandbox/limits.js';
+import { probeSandbox } from '../sandbox/probe.js';
+import { createSandboxExec } from '../sandbox/sandbox-exec.js';
+import type { Sandbox, SandboxMode, SandboxSpec } from '../sandbox/spec.js';
+import { KernelError } from './kernel-error.js';
+import type { Layer } from './layers.js';
 
 /** The sandbox that a kernel starts in, and what is said of it. */
 export interface OpenedSandbox {

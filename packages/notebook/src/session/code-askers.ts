@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { CodeAsker, ServerQuestion, ServerQuestionOptions } from './kernel/kernel-tools.js';
+import type { CodeAsker, ServerQuestion, ServerQuestionOptions } from '../kernel/kernel-tools.js';
 
 /** The same, until the signal: what is open ends then, and nothing is asked any more. */
 export function askerUntil(asker: CodeAsker, ended: AbortSignal): CodeAsker {

@@ -1,7 +1,8 @@
-import type { ExecuteOptions, Execution, Output } from './kernel/kernel.js';
-import type { CodeAsker } from './kernel/kernel-tools.js';
-import type { Actor } from './model/cell.js';
-import { NotebookError } from './model/errors.js';
+import type { ExecuteOptions, Execution } from '../kernel/kernel.js';
+import type { CodeAsker } from '../kernel/kernel-tools.js';
+import type { Actor } from '../model/cell.js';
+import { NotebookError } from '../model/errors.js';
+import type { Output } from '../model/output.js';
 
 /** A run of a cell, as UIs and agents see it. */
 export interface Run {

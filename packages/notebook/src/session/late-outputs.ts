@@ -1,6 +1,6 @@
-import type { Actor } from './model/cell.js';
-import type { DocumentEvent, NotebookDocument } from './model/document.js';
-import { cellIdOf, type Operation } from './model/operation.js';
+import type { Actor } from '../model/cell.js';
+import type { DocumentEvent, NotebookDocument } from '../model/document.js';
+import { cellIdOf, type Operation } from '../model/operation.js';
 
 /** How often the note of what is left out of a cell is brought up to date. */
 const finishEveryMs = 1000;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { TinyKernel } from '../test/fixtures/tiny-kernel.js';
-import { ann, bot, type OpenNotebook, openNotebook, whenBusy } from '../test/support/open-notebook.js';
+import { TinyKernel } from '../../test/fixtures/tiny-kernel.js';
+import { ann, bot, type OpenNotebook, openNotebook, whenBusy } from '../../test/support/open-notebook.js';
 import type { SessionEvent } from './session.js';
 
 const opened: OpenNotebook[] = [];

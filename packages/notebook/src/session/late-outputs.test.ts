@@ -1,8 +1,8 @@
 // @module-tag P-657
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ann, bot, type OpenNotebook, openNotebook, whenBusy } from '../test/support/open-notebook.js';
-import { toText } from './model/text.js';
+import { ann, bot, type OpenNotebook, openNotebook, whenBusy } from '../../test/support/open-notebook.js';
+import { toText } from '../model/text.js';
 
 const opened: OpenNotebook[] = [];
 afterEach(async () => {

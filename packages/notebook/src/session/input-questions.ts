@@ -1,8 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { InputQuestion } from '../kernel/kernel.js';
+import type { CodeAsker, ServerQuestion, ServerQuestionOptions } from '../kernel/kernel-tools.js';
+import { NotebookError } from '../model/errors.js';
+import type { Output } from '../model/output.js';
 import { answerFault, type Elicitation, type ElicitationAnswer, toElicitation } from './elicitation.js';
-import type { InputQuestion, Output } from './kernel/kernel.js';
-import type { CodeAsker, ServerQuestion, ServerQuestionOptions } from './kernel/kernel-tools.js';
-import { NotebookError } from './model/errors.js';
 import type { Run } from './run-queue.js';
 
 interface Asked {

@@ -1,6 +1,6 @@
-import type { Output } from './kernel/kernel.js';
-import type { Actor } from './model/cell.js';
-import type { NotebookDocument } from './model/document.js';
+import type { Actor } from '../model/cell.js';
+import type { NotebookDocument } from '../model/document.js';
+import type { Output } from '../model/output.js';
 
 interface Place {
   readonly cellId: string;
