@@ -1,4 +1,4 @@
-import type { CommMessage, KernelComms, ShownListener } from '../kernel/jupyter/kernel-comms.js';
+import type { CommMessage, KernelComms, ShownListener } from '../kernel/jupyter-protocol/kernel-comms.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { MimeBundle } from '../model/output.js';

@@ -2,7 +2,7 @@ import { errnoOf } from '@notebridge/kit/errno';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import WebSocket from 'ws';
-import { NotebookError } from '../model/errors.js';
+import { NotebookError, type NotebookErrorCode } from '../model/errors.js';
 
 /** Where a Jupyter server is, and what opens it. */
 export interface ServerAddress {
@@ -61,9 +61,7 @@ export class JupyterServer {
     const { status, body } = await this.ask(path, request);
     if (status < 300) return body;
     const said = isJsonObject(body) && typeof body.message === 'string' && body.message !== '' ? `: ${body.message.slice(0, 500)}` : '';
-    throw new NotebookError('server_failed', `${this.name} answered ${request.method ?? 'GET'} ${path} with ${status}${said}.`, {
-      data: { server: this.name, path, status },
-    });
+    throw this.#error('server_failed', `${this.name} answered ${request.method ?? 'GET'} ${path} with ${status}${said}.`, { path, status });
   }
 
   /** As `request`, but any status that is no refusal is an answer. */
@@ -116,8 +114,7 @@ export class JupyterServer {
   }
 
   async #read(path: string, { method = 'GET', body, query = {} }: ServerRequest): Promise<{ status: number; text: string }> {
-    const url = new URL(path, this.name);
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const url = this.#addressOf(path, query);
     const { ended, release } = this.#endOf();
     let response: Response;
     let text: string;
@@ -159,9 +156,8 @@ export class JupyterServer {
   }
 
   #connect(path: string, { query = {}, protocols = [] }: SocketOptions): Promise<WebSocket> {
-    const url = new URL(path, this.name);
+    const url = this.#addressOf(path, query);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const socket = new WebSocket(url, protocols, {
       headers: this.#headers,
       handshakeTimeout: handshakeTimeoutMs,
@@ -185,7 +181,8 @@ export class JupyterServer {
       socket.once('unexpected-response', (request, response) => {
         const status = response.statusCode ?? 0;
         request.destroy();
-        reject(status === 401 || status === 403 || status === 302 ? this.#refused(status) : this.#badUpgrade(path, status));
+        const failed = () => this.#error('server_failed', `${this.name} answered the WebSocket ${path} with ${status}.`, { path, status });
+        reject(status === 401 || status === 403 || status === 302 ? this.#refused(status) : failed());
       });
       socket.once('error', (error) => reject(this.#unreachable(error)));
     });
@@ -194,23 +191,24 @@ export class JupyterServer {
   #refused(status: number): NotebookError {
     const next =
       'Give the token that the server prints when it starts: in JUPYTER_TOKEN, or in the address as "?token=…". One that has a password prints none: start it with a token beside it, "jupyter lab --IdentityProvider.token=SECRET".';
-    return new NotebookError('server_refused', `The Jupyter server at ${this.name} does not accept the token (status ${status}). ${next}`, {
-      data: { server: this.name, status },
+    return this.#error('server_refused', `The Jupyter server at ${this.name} does not accept the token (status ${status}). ${next}`, {
+      status,
     });
   }
 
   #unreachable(cause: unknown): NotebookError {
     const reason = cause instanceof Error && cause.cause !== undefined ? messageOf(cause.cause) : messageOf(cause);
-    return new NotebookError('server_unreachable', `The Jupyter server at ${this.name} does not answer: ${reason}. Is it running?`, {
-      data: { server: this.name },
-      cause,
-    });
+    return this.#error('server_unreachable', `The Jupyter server at ${this.name} does not answer: ${reason}. Is it running?`, {}, cause);
   }
 
-  #badUpgrade(path: string, status: number): NotebookError {
-    return new NotebookError('server_failed', `${this.name} answered the WebSocket ${path} with ${status}.`, {
-      data: { server: this.name, path, status },
-    });
+  #error(code: NotebookErrorCode, message: string, data: object, cause?: unknown): NotebookError {
+    return new NotebookError(code, message, { data: { server: this.name, ...data }, cause });
+  }
+
+  #addressOf(path: string, query: { [name: string]: string }): URL {
+    const url = new URL(path, this.name);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url;
   }
 
   get #headers(): { [name: string]: string } {

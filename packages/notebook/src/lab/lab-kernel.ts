@@ -1,53 +1,67 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
-import { toCodePoints, toCompletions, toEvaluated, toEvaluation, toInspection } from '../kernel/jupyter/code-help.js';
+import { type AskKernel, completeCode, evaluateCode, inspectCode } from '../kernel/jupyter-protocol/code-help.js';
+import type { ExecuteFuture } from '../kernel/jupyter-protocol/execute-future.js';
+import { KernelClient } from '../kernel/jupyter-protocol/kernel-client.js';
+import type { CommMessage, KernelComms } from '../kernel/jupyter-protocol/kernel-comms.js';
+import { type KernelMessage, readLanguage, tellsOfCells } from '../kernel/jupyter-protocol/kernel-message.js';
+import { PendingExecution } from '../kernel/execution-queue.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import { NotebookError } from '../model/errors.js';
 import type { MimeBundle } from '../model/output.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
 import { kernelEnds } from './kernel-ends.js';
-import { learnInfo } from './kernel-info.js';
-import { type KernelMessage, tellsOfCells } from './kernel-message.js';
-import { KernelRequests } from './kernel-requests.js';
 import { enterKernelSession, isBusy, type KernelSession, type KernelSpec, postToKernel, readKernelSession } from './kernel-sessions.js';
-import { answerTimeoutMs, endlessMs, meetTimeoutMs, reconnectDelaysMs, startTimeoutMs } from './kernel-waits.js';
-import { ObservedComms } from './observed-comms.js';
 import { pause } from './pause.js';
-import { RemoteExecution } from './remote-execution.js';
-import { RunningCell } from './running-cell.js';
-import type { SentCell } from './sent-cell.js';
+import type { SentCell } from './run-keeper.js';
 
 export interface LabKernelOptions {
   server: JupyterServer;
-  /** Of the notebook, as it is now: it may have been renamed. */
+  /** The notebook's, as it is now: it may have been renamed. */
   path: () => string;
-  /** What the server would start for the notebook. */
+  /** The kernel that the server would start for the notebook. */
   spec: KernelSpec;
-  /** Of JSON. Default: that of JavaScript, which rounds long numbers. */
+  /** Parses JSON. Default: that of JavaScript, which rounds long numbers. */
   parse?: ((text: string) => unknown) | undefined;
   /** Each time a cell is sent, and when it has begun. */
   onSent?: ((cell: SentCell) => void) | undefined;
 }
 
+/** How long a kernel may take to answer for the first time. Milliseconds, as all below. */
+const startTimeoutMs = 120_000;
+const meetTimeoutMs = 3000;
+const watchMs = 10_000;
+/** Waits between attempts to reach a kernel again whose socket was lost; after them it counts as dead. */
+const reconnectDelaysMs = [100, 300, 1000, 2000, 4000, 8000, 15_000];
+
 /** The kernel of the notebook's own session on a Jupyter server: the one that runs the cells of people in JupyterLab, too. */
 export class LabKernel implements Kernel {
-  readonly comms = new ObservedComms();
+  /** JupyterLab draws the widgets, and moves there what is shown within them: code's messages are read, and nothing is sent. */
+  readonly comms: KernelComms = {
+    isSupported: true,
+    send: async () => {},
+    onMessage: (listener) => this.#comms.add(listener),
+    onShown: () => () => {},
+  };
   readonly #options: LabKernelOptions;
   readonly #states = new Listeners<KernelState>();
+  readonly #comms = new Listeners<CommMessage>();
+  readonly #client: KernelClient;
+  /** For help with code: nothing is asked while a cell of ours runs. */
+  readonly #ask: AskKernel = async (...asked) => (this.#running ? undefined : this.#client.request(...asked));
   /** The same for each socket to one kernel: what it sent while there was none comes with the next one. */
-  #client = { kernelId: '', id: '' };
+  #clientId = { kernelId: '', id: '' };
   #state: KernelState = 'starting';
   #info: KernelInfo;
   #session: KernelSession | undefined;
   #ownSessionId: string | undefined;
   #channel: KernelChannel | undefined;
   #attaching: Promise<void> | undefined;
-  readonly #running: RunningCell;
+  /** The cell of ours that the kernel was sent last. */
+  #sent: ExecuteFuture | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  readonly #requests = new KernelRequests();
   #isRestarting = false;
   /** It has answered since it was started. */
   #isReady = false;
@@ -56,7 +70,11 @@ export class LabKernel implements Kernel {
   constructor(options: LabKernelOptions) {
     this.#options = options;
     this.#info = { ...options.spec, version: '' };
-    this.#running = new RunningCell({ isBusy: () => this.#isBusy(), onLost: (execution) => execution.fail(kernelEnds.restarted()) });
+    this.#client = new KernelClient({
+      send: (request) => (this.#channel?.isOpen ? this.#channel.send(request) : undefined),
+      isShared: true,
+      onComm: (message) => this.#comms.emit(message),
+    });
   }
 
   get state(): KernelState {
@@ -80,66 +98,57 @@ export class LabKernel implements Kernel {
     return this.#attached();
   }
 
-  async execute(source: string, options: ExecuteOptions): Promise<Execution> {
-    const execution = new RemoteExecution(source, options);
-    const abort = () => void this.#stop(execution).catch(() => {});
-    options.signal?.addEventListener('abort', abort, { once: true });
-    const turn = this.#turn.then(() => this.#run(execution));
-    this.#turn = turn.catch(() => {});
-    try {
-      return await turn;
-    } finally {
-      options.signal?.removeEventListener('abort', abort);
-    }
+  execute(source: string, options: ExecuteOptions): Promise<Execution> {
+    const future = this.#createFuture(source, options);
+    this.#turn = this.#turn.then(() => this.#run(future)).catch((error: unknown) => future.fail(error));
+    return future.execution.ended;
   }
 
   /** Hears the rest of a cell that an earlier process has sent. Before anything else is asked of this kernel. */
   follow(sent: SentCell, options: ExecuteOptions): Promise<Execution> {
-    const execution = new RemoteExecution(sent.source, options);
-    execution.hasBegun = sent.hasBegun;
-    this.#client = { kernelId: sent.kernelId, id: sent.clientId };
-    this.#running.set(sent, execution);
+    const future = this.#createFuture(sent.source, options);
+    future.hasBegun = sent.hasBegun;
+    this.#clientId = { kernelId: sent.kernelId, id: sent.clientId };
+    this.#client.follow(sent.messageId, future);
+    void this.#watch(future);
     this.#setState('busy');
-    const turn = this.#attached().then(
-      () => this.#session?.kernelId !== sent.kernelId && execution.fail(kernelEnds.exchanged()),
-      (error: unknown) => execution.fail(error),
-    );
-    this.#turn = turn.then(() => execution.ended).catch(() => {});
-    return execution.ended;
+    const { ended } = future.execution;
+    this.#turn = this.#attached()
+      .then((): unknown => (this.#session?.kernelId === sent.kernelId ? ended : future.fail(kernelEnds.exchanged())))
+      .catch((error: unknown) => future.fail(error));
+    return ended;
   }
 
   async interrupt(): Promise<void> {
-    const { execution } = this.#running;
-    if (execution) await this.#stop(execution);
-    else await this.#post('interrupt');
+    await (this.#running ? this.#running.interrupt() : this.#post('interrupt'));
   }
 
-  async complete(code: string, position: number): Promise<Completions> {
-    return toCompletions(code, position, await this.#ask('complete_request', { code, cursor_pos: toCodePoints(code, position) }));
+  complete(code: string, position: number): Promise<Completions> {
+    return completeCode(this.#ask, code, position);
   }
 
-  async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
-    return toInspection(await this.#ask('inspect_request', { code, cursor_pos: toCodePoints(code, position), detail_level: detail }));
+  inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
+    return inspectCode(this.#ask, code, position, detail);
   }
 
   async evaluate(expression: string): Promise<string | undefined> {
-    return this.#state === 'idle' ? toEvaluated(await this.#ask('execute_request', toEvaluation(expression))) : undefined;
+    return this.#state === 'idle' ? evaluateCode(this.#ask, expression) : undefined;
   }
 
   /** Also where the kernel has died, or its session was ended: then the server starts another one. */
   async restart(): Promise<void> {
     this.#isRestarting = true;
     try {
-      this.#running.end((execution) => execution.end('interrupted'));
+      this.#running?.end('interrupted');
       this.#setState('starting');
       const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
       if (session) {
         this.#session = session;
         await this.#post('restart');
-        // What the server kept of its earlier life is nobody's.
-        this.#client = { kernelId: '', id: '' };
+        // The messages that the server kept of its earlier life are nobody's.
+        this.#clientId = { kernelId: '', id: '' };
       }
-      this.#drop();
+      void this.#drop();
       await this.#attached();
     } finally {
       this.#isRestarting = false;
@@ -150,32 +159,48 @@ export class LabKernel implements Kernel {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
-    this.#running.end((execution) => execution.fail(kernelEnds.closed()));
-    const channel = this.#channel;
-    this.#drop();
-    await channel?.closed;
+    this.#running?.fail(kernelEnds.closed());
+    await this.#drop();
     this.#setState('dead');
   }
 
-  async #run(execution: RemoteExecution): Promise<Execution> {
-    if (execution.isAbandoned) return { status: 'interrupted', executionCount: 0 };
+  get #running(): ExecuteFuture | undefined {
+    return this.#sent?.ended.aborted ? undefined : this.#sent;
+  }
+
+  #createFuture(source: string, options: ExecuteOptions): ExecuteFuture {
+    const execution = new PendingExecution(source, options, () => void future.interrupt().catch(() => {}));
+    const future = this.#client.createFuture(execution, {
+      interrupt: () => this.#post('interrupt'),
+      onProgress: () => this.#tell(future),
+      onEnd: (status) => execution.end(status),
+    });
+    if (options.signal?.aborted) future.isInterrupted = true;
+    return future;
+  }
+
+  async #run(future: ExecuteFuture): Promise<void> {
+    if (future.isInterrupted) return future.end('interrupted');
     await this.#attached();
-    this.#send(execution);
-    return execution.ended;
+    void this.#watch(future);
+    this.#client.execute(future);
+    await future.execution.ended;
   }
 
-  #send(execution: RemoteExecution): void {
-    const messageId = this.#channel?.send({ channel: 'shell', type: 'execute_request', content: execution.toRequest() }) ?? '';
-    this.#running.set({ messageId }, execution);
-    this.#tell(messageId, execution);
+  #tell({ id: messageId, hasBegun, execution: { source } }: ExecuteFuture): void {
+    const { kernelId, id: clientId } = this.#clientId;
+    this.#options.onSent?.({ kernelId, clientId, messageId, source, hasBegun });
   }
 
-  async #stop(execution: RemoteExecution): Promise<void> {
-    execution.isAbandoned = true;
-    // Its code stays in the kernel's queue, behind another's cell, and is interrupted when it begins.
-    if (!execution.hasBegun) return;
-    execution.isInterrupted = true;
-    await this.#post('interrupt');
+  /** Ends it where nothing runs in the kernel, twice in a row, while we wait: one that was killed and started again says nothing. */
+  async #watch(future: ExecuteFuture): Promise<void> {
+    this.#sent = future;
+    for (let idleTimes = 0; idleTimes < 2; ) {
+      await pause(watchMs, future.ended);
+      if (future.ended.aborted) return;
+      idleTimes = (await this.#isBusy().catch(() => undefined)) === false ? idleTimes + 1 : 0;
+    }
+    future.fail(kernelEnds.restarted());
   }
 
   async #post(action: 'interrupt' | 'restart'): Promise<void> {
@@ -193,71 +218,56 @@ export class LabKernel implements Kernel {
   }
 
   async #attach(): Promise<void> {
-    const { server, path, spec } = this.#options;
+    const { server, path, spec, parse } = this.#options;
     // Restarted under its socket, by a person or because it died.
     if (this.#channel?.isOpen && this.#state !== 'dead') return this.#meet();
     const { session, isNew } = await enterKernelSession(server, { known: this.#session, path: path(), kernelName: spec.name });
     if (isNew) this.#ownSessionId = session.id;
-    if (session.kernelId !== this.#client.kernelId) this.#client = { kernelId: session.kernelId, id: randomUUID() };
+    if (session.kernelId !== this.#clientId.kernelId) this.#clientId = { kernelId: session.kernelId, id: randomUUID() };
     this.#session = session;
-    const channel = await KernelChannel.open(server, session.kernelId, { session: this.#client.id, parse: this.#options.parse });
+    const channel = await KernelChannel.open(server, session.kernelId, { session: this.#clientId.id, parse });
     this.#channel = channel;
-    channel.onMessage((message) => this.#take(message));
+    channel.onMessage((message) => this.#receive(message));
     void channel.closed.then(() => this.#onClosed(channel));
-    if (this.#running.execution) return this.#awaitLost(channel);
+    const running = this.#running;
     // One that runs another's cell answers when that has ended, which may be tomorrow.
-    const isBusy = (await this.#isBusy()) === true;
-    this.#isReady = isBusy;
-    if (!isBusy) return this.#meet();
-    this.#setState('busy');
-    void this.#requests.askInfo(channel, { timeoutMs: endlessMs, behindOutput: true }).then((answer) => answer && this.#learn(answer));
+    if (!running) this.#isReady = (await this.#isBusy()) === true;
+    if (!running && !this.#isReady) return this.#meet();
+    if (!running) this.#setState('busy');
+    // The answer comes behind the end of the cell: one of ours that has not ended by then has ended while nobody listened.
+    void this.#askInfo().then((isAnswered) => isAnswered && running?.fail(kernelEnds.unseen()));
   }
 
   /** Asked until it answers: what is sent to a kernel that is just starting may be lost, and a cell that is lost would never end. */
   async #meet(): Promise<void> {
     const deadline = Date.now() + startTimeoutMs;
     for (;;) {
-      const answer = await this.#requests.askInfo(this.#channel, { timeoutMs: meetTimeoutMs, behindOutput: true });
-      if (answer) this.#learn(answer);
+      const isAnswered = await this.#askInfo(meetTimeoutMs);
       // One that runs another's cell hears us, and answers when that has ended.
-      this.#isReady = answer !== undefined || this.#state === 'busy';
+      this.#isReady = isAnswered || this.#state === 'busy';
       if (this.#isReady) return this.#state === 'busy' ? undefined : this.#setState('idle');
       if (Date.now() > deadline || !this.#channel?.isOpen)
         throw new NotebookError('kernel_failed', `The kernel of "${this.#options.path()}" does not answer. Restart it.`);
     }
   }
 
-  /** The kernel's answer comes behind the end of the cell: one that has not ended by then has ended while nobody listened. */
-  #awaitLost(channel: KernelChannel): void {
-    const { execution } = this.#running;
-    void this.#requests.askInfo(channel, { timeoutMs: endlessMs, behindOutput: true }).then((answer) => {
-      if (answer) this.#learn(answer);
-      if (answer) execution?.fail(kernelEnds.unseen());
-    });
+  /** Asks the kernel for its language and version. False where it does not answer in time; it has any time by default. */
+  async #askInfo(timeoutMs?: number): Promise<boolean> {
+    const answer = await this.#client.request('kernel_info_request', {}, timeoutMs, { behindOutput: true });
+    if (!answer) return false;
+    const { spec } = this.#options;
+    // People choose another one in Lab.
+    const name = this.#session?.kernelName ?? this.#info.name;
+    const displayName = name === spec.name ? spec.displayName : name;
+    this.#info = { name, displayName, ...readLanguage(answer, this.#info.language) };
+    return true;
   }
 
-  #learn(answer: JsonObject): void {
-    this.#info = learnInfo(this.#info, { answer, spec: this.#options.spec, kernelName: this.#session?.kernelName });
-  }
-
-  #take(message: KernelMessage): void {
+  #receive(message: KernelMessage): void {
     const { channel, type, parentId, content } = message;
-    this.comms.take(message);
-    if (type === 'status' && tellsOfCells(message, this.#client.id)) this.#takeStatus(String(content.execution_state), parentId);
+    if (type === 'status' && tellsOfCells(message, this.#clientId.id)) this.#takeStatus(String(content.execution_state), parentId);
     if (type === 'shutdown_reply' && channel === 'iopub' && !this.#isRestarting) this.#takeEnd(content.restart === true);
-    if (this.#requests.take(message)) return;
-    const execution = this.#running.ofMessage(parentId);
-    if (!execution || execution.hasEnded) return void execution?.take(message);
-    if (channel === 'stdin' && type === 'input_request') return void this.#answerInput(execution, content);
-    const { hasBegun } = execution;
-    if (execution.take(message) === 'aborted') return this.#send(execution);
-    if (execution.hasBegun !== hasBegun) this.#tell(parentId, execution);
-    if (execution.isAbandoned && execution.hasBegun && !execution.isInterrupted) void this.#stop(execution).catch(() => {});
-  }
-
-  #tell(messageId: string, { source, hasBegun }: RemoteExecution): void {
-    const { kernelId, id: clientId } = this.#client;
-    this.#options.onSent?.({ kernelId, clientId, messageId, source, hasBegun });
+    this.#client.receive(message);
   }
 
   #takeStatus(state: string, parentId: string): void {
@@ -265,19 +275,19 @@ export class LabKernel implements Kernel {
       if (this.#state !== 'dead' || parentId !== '') this.#setState(state);
       return;
     }
-    if (state === 'dead') this.#setState('dead');
-    const isOther = state === 'restarting' || state === 'starting';
     this.#isReady = false;
-    if ((isOther || state === 'dead') && !this.#isRestarting)
-      this.#running.end((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
-    if (isOther && !this.#isRestarting) this.#setState('idle');
+    const isDead = state === 'dead';
+    if (isDead) this.#setState('dead');
+    if (this.#isRestarting || !(isDead || state === 'restarting' || state === 'starting')) return;
+    this.#running?.fail(isDead ? kernelEnds.notRestarted() : kernelEnds.restarted());
+    if (!isDead) this.#setState('idle');
   }
 
   /** It says so when it is asked to end. Its session tells whether another one takes its place; the server does not close the socket. */
   #takeEnd(isRestart: boolean): void {
     this.#isReady = false;
-    if (isRestart) return this.#running.end((execution) => execution.fail(kernelEnds.restarted()));
-    this.#drop();
+    if (isRestart) return this.#running?.fail(kernelEnds.restarted());
+    void this.#drop();
     void this.#reconnect();
   }
 
@@ -285,22 +295,11 @@ export class LabKernel implements Kernel {
     return this.#channel?.isOpen && this.#session ? isBusy(this.#options.server, this.#session.kernelId) : undefined;
   }
 
-  async #answerInput(execution: RemoteExecution, question: JsonObject): Promise<void> {
-    const answer = await execution.answer(question);
-    if (answer === 'ended') return;
-    if (answer === undefined) await this.#stop(execution).catch(() => {});
-    else this.#channel?.send({ channel: 'stdin', type: 'input_reply', content: { status: 'ok', value: answer.value } });
-  }
-
-  /** The answer to a request; undefined where none comes in time, or while a cell of ours runs. */
-  async #ask(type: string, content: JsonObject): Promise<JsonObject | undefined> {
-    return this.#running.execution ? undefined : this.#requests.ask(this.#channel, { type, content, timeoutMs: answerTimeoutMs });
-  }
-
   #onClosed(channel: KernelChannel): void {
-    if (channel !== this.#channel || this.#closed.signal.aborted || this.#isRestarting) return;
+    if (channel !== this.#channel) return;
     this.#channel = undefined;
-    void this.#reconnect();
+    this.#client.endRequests();
+    if (!this.#closed.signal.aborted && !this.#isRestarting) void this.#reconnect();
   }
 
   /** A socket that is lost costs nothing, as long as its kernel is there: what it said meanwhile comes with the next one. */
@@ -309,36 +308,37 @@ export class LabKernel implements Kernel {
     for (const delayMs of reconnectDelaysMs) {
       await pause(delayMs, this.#closed.signal);
       if (this.#closed.signal.aborted || this.#isRestarting || this.#channel) return;
-      const outcome = await this.#tryAgain(before);
-      if (outcome === 'done') return;
+      if (await this.#triesAgain(before)) return;
     }
     this.#giveUp(kernelEnds.unreachable());
   }
 
-  async #tryAgain(before: string | undefined): Promise<'done' | 'again'> {
+  /** True: it is there again, or has gone for good. */
+  async #triesAgain(before: string | undefined): Promise<boolean> {
     try {
       const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
       if (!session) return this.#giveUp(kernelEnds.shutDown());
-      if (session.kernelId !== before) this.#running.end((execution) => execution.fail(kernelEnds.exchanged()));
+      if (session.kernelId !== before) this.#running?.fail(kernelEnds.exchanged());
       await this.#attached();
-      return 'done';
+      return true;
     } catch (error) {
-      return error instanceof NotebookError && error.code === 'server_refused'
-        ? this.#giveUp(kernelEnds.refused(messageOf(error)))
-        : 'again';
+      const isRefused = error instanceof NotebookError && error.code === 'server_refused';
+      return isRefused && this.#giveUp(kernelEnds.refused(messageOf(error)));
     }
   }
 
-  #giveUp(end: NotebookError): 'done' {
+  #giveUp(end: NotebookError): true {
     this.#setState('dead');
-    this.#running.end((execution) => execution.fail(end));
-    return 'done';
+    this.#running?.fail(end);
+    return true;
   }
 
-  #drop(): void {
+  async #drop(): Promise<void> {
     const channel = this.#channel;
     this.#channel = undefined;
     channel?.close();
+    this.#client.endRequests();
+    await channel?.closed;
   }
 
   #setState(state: KernelState): void {

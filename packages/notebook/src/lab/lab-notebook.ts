@@ -13,8 +13,7 @@ import { LabKernel } from './lab-kernel.js';
 import { LiveNotebook } from './live-notebook.js';
 import type { NotebookSource } from './notebook-source.js';
 import { assertNoRival } from './rival.js';
-import { type KeptRun, parseKeptRun, type RunKeeper } from './run-keeper.js';
-import type { SentCell } from './sent-cell.js';
+import { type KeptRun, parseKeptRun, type RunKeeper, type SentCell } from './run-keeper.js';
 import { toLabAddress } from './server-address.js';
 import { StoredNotebook } from './stored-notebook.js';
 

@@ -69,7 +69,7 @@ export class LabServers {
 
   /** The address by which a server of this user calls itself: `localhost` and its numbers are one notebook. Any other stays as it is. */
   async ownAddressOf(baseUrl: string): Promise<string> {
-    return (await findLocalServers(this.#options.env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.baseUrl ?? baseUrl;
+    return (await findServerOfUser(baseUrl, this.#options.env)) ?? baseUrl;
   }
 
   /** Ends what waits for a server. Closing twice is harmless. */

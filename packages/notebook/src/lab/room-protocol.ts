@@ -1,4 +1,4 @@
-import * as Y from './yjs.js';
+import { type Doc, decoding, encodeStateAsUpdate, encodeStateVector, encoding } from './yjs.js';
 
 /** What a collaboration room sends and takes: y-protocols' `sync` and `awareness`, and texts of jupyter-collaboration's own. */
 export type RoomMessage =
@@ -20,91 +20,53 @@ export interface AwarenessState {
 const [syncType, awarenessType, textType] = [0, 1, 2];
 const [stateStep, missingStep, updateStep] = [0, 1, 2];
 
-/** Undefined for a message of a kind that we do not know. Throws RangeError for one that is cut short. */
+/** Undefined for a message of a kind that we do not know. Throws for one that is cut short. */
 export function parseRoomMessage(data: Uint8Array): RoomMessage | undefined {
-  const reader = new ByteReader(data);
-  const type = reader.number();
-  if (type === textType) return { type: 'text', text: reader.text() };
-  if (type === awarenessType) return { type: 'awareness', clients: parseAwareness(reader.bytes()) };
+  const reader = decoding.createDecoder(data);
+  const type = decoding.readVarUint(reader);
+  if (type === textType) return { type: 'text', text: decoding.readVarString(reader) };
+  if (type === awarenessType) return { type: 'awareness', clients: parseAwareness(decoding.readVarUint8Array(reader)) };
   if (type !== syncType) return undefined;
-  const step = reader.number();
-  const bytes = reader.bytes();
+  const step = decoding.readVarUint(reader);
+  const bytes = decoding.readVarUint8Array(reader);
   if (step === stateStep) return { type: 'state', vector: bytes };
   if (step === missingStep) return { type: 'missing', update: bytes };
   return step === updateStep ? { type: 'update', update: bytes } : undefined;
 }
 
 /** Asks for everything that the document does not have. */
-export function printState(document: Y.Doc): Uint8Array {
-  return concat([syncType, stateStep], withLength(Y.encodeStateVector(document)));
+export function printState(document: Doc): Uint8Array {
+  return print(syncType, stateStep, encodeStateVector(document));
 }
 
 /** Answers a `state`. */
-export function printMissing(document: Y.Doc, vector: Uint8Array): Uint8Array {
-  return concat([syncType, missingStep], withLength(Y.encodeStateAsUpdate(document, vector)));
+export function printMissing(document: Doc, vector: Uint8Array): Uint8Array {
+  return print(syncType, missingStep, encodeStateAsUpdate(document, vector));
 }
 
 export function printUpdate(update: Uint8Array): Uint8Array {
-  return concat([syncType, updateStep], withLength(update));
+  return print(syncType, updateStep, update);
 }
 
 export function printAwareness({ clientId, clock, state }: AwarenessState): Uint8Array {
-  const text = withLength(new TextEncoder().encode(JSON.stringify(state)));
-  return concat([awarenessType], withLength(concat(varint(1), varint(clientId), varint(clock), text)));
+  return print(awarenessType, print(1, clientId, clock, JSON.stringify(state)));
 }
 
 function parseAwareness(data: Uint8Array): AwarenessState[] {
-  const reader = new ByteReader(data);
-  const count = reader.number();
-  return Array.from({ length: count }, () => {
-    const [clientId, clock] = [reader.number(), reader.number()];
-    return { clientId, clock, state: JSON.parse(reader.text()) as unknown };
+  const reader = decoding.createDecoder(data);
+  return Array.from({ length: decoding.readVarUint(reader) }, () => {
+    const [clientId, clock] = [decoding.readVarUint(reader), decoding.readVarUint(reader)];
+    return { clientId, clock, state: JSON.parse(decoding.readVarString(reader)) as unknown };
   });
 }
 
-class ByteReader {
-  readonly #data: Uint8Array;
-  #at = 0;
-
-  constructor(data: Uint8Array) {
-    this.#data = data;
-  }
-
-  /** Seven bits a byte, the lowest first. */
-  number(): number {
-    let value = 0;
-    for (let factor = 1; ; factor *= 128) {
-      const byte = this.#data[this.#at++];
-      if (byte === undefined) throw new RangeError('The message of the room is cut short.');
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
+/** Texts and bytes with their length before them. */
+function print(...parts: readonly (number | string | Uint8Array)[]): Uint8Array {
+  return encoding.encode((encoder) => {
+    for (const part of parts) {
+      if (typeof part === 'number') encoding.writeVarUint(encoder, part);
+      else if (typeof part === 'string') encoding.writeVarString(encoder, part);
+      else encoding.writeVarUint8Array(encoder, part);
     }
-  }
-
-  bytes(): Uint8Array {
-    const length = this.number();
-    const start = this.#at;
-    this.#at += length;
-    if (this.#at > this.#data.length) throw new RangeError('The message of the room is cut short.');
-    return this.#data.subarray(start, this.#at);
-  }
-
-  text(): string {
-    return new TextDecoder().decode(this.bytes());
-  }
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-  return Uint8Array.from([...bytes, rest]);
-}
-
-function withLength(bytes: Uint8Array): Uint8Array {
-  return concat(varint(bytes.length), bytes);
-}
-
-function concat(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
-  return new Uint8Array(Buffer.concat(parts.map((part) => Uint8Array.from(part))));
+  });
 }

@@ -1,5 +1,4 @@
 import { isJsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
 import type WebSocket from 'ws';
 import { within } from '../kernel/within.js';
 import { NotebookError } from '../model/errors.js';
@@ -27,9 +26,8 @@ export class Room {
   readonly closed: Promise<string>;
   readonly #socket: WebSocket;
   readonly #clients = new Map<number, AwarenessState>();
-  readonly #answers = new Listeners<void>();
-  #asked = 0;
-  #answered = 0;
+  /** Called one by one: the server answers in the order in which it was asked. */
+  readonly #asked: (() => void)[] = [];
   readonly #renewing: NodeJS.Timeout;
   #self: AwarenessState | undefined;
 
@@ -88,22 +86,11 @@ export class Room {
     this.#send(printAwareness(this.#self));
   }
 
-  /**
-   * Resolves with true when the server has taken everything that was sent before, and we have what it had: it answers in the order in
-   * which it was asked. False: the connection has ended.
-   */
+  /** Resolves with true when the server has taken everything that was sent before, and we have what it had. False: the connection has ended. */
   async settle(): Promise<boolean> {
-    const mine = ++this.#asked;
-    let stop: (() => void) | undefined;
-    const answered = new Promise<boolean>((resolve) => {
-      stop = this.#answers.add(() => {
-        if (this.#answered >= mine) resolve(true);
-      });
-    });
+    const answered = new Promise<boolean>((resolve) => this.#asked.push(() => resolve(true)));
     this.#send(printState(this.document));
-    const isAnswered = await Promise.race([answered, this.closed.then(() => false)]);
-    stop?.();
-    return isAnswered;
+    return Promise.race([answered, this.closed.then(() => false)]);
   }
 
   close(): void {
@@ -120,8 +107,7 @@ export class Room {
     else if (message?.type === 'update') Y.applyUpdate(this.document, message.update, this);
     else if (message?.type === 'missing') {
       Y.applyUpdate(this.document, message.update, this);
-      this.#answered++;
-      this.#answers.emit();
+      this.#asked.shift()?.();
     }
   }
 

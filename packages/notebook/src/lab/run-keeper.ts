@@ -1,7 +1,17 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { Actor } from '../model/cell.js';
 import type { EarlierRun } from '../session/run-queue.js';
-import type { SentCell } from './sent-cell.js';
+
+/** A cell that a kernel of a server has been sent: enough for another process to hear the rest of it. */
+export interface SentCell {
+  readonly kernelId: string;
+  /** Under which the kernel's server keeps what nobody was there to hear. */
+  readonly clientId: string;
+  readonly messageId: string;
+  readonly source: string;
+  /** Its code runs; before, cells of others may be in front of it. */
+  readonly hasBegun: boolean;
+}
 
 /** The run of a notebook that is under way, with what the next process needs to follow it. Plain JSON. */
 export interface KeptRun extends Omit<EarlierRun, 'follow'> {

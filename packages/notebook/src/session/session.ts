@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
 import { whenAborted } from '@notebridge/kit/when-aborted';
-import type { CommMessage } from '../kernel/jupyter/kernel-comms.js';
+import type { CommMessage } from '../kernel/jupyter-protocol/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { Actor } from '../model/cell.js';

@@ -1,4 +1,4 @@
-import type { ShownByCode } from '../kernel/jupyter/kernel-comms.js';
+import type { ShownByCode } from '../kernel/jupyter-protocol/kernel-comms.js';
 import { isOutput } from '../kernel/messages.js';
 import type { Output } from '../model/output.js';
 import { editOutputs, OutputLog } from '../model/output-log.js';

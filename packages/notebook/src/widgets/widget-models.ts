@@ -1,5 +1,5 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import type { CommMessage, KernelComms } from '../kernel/jupyter/kernel-comms.js';
+import type { CommMessage, KernelComms } from '../kernel/jupyter-protocol/kernel-comms.js';
 import type { Output } from '../model/output.js';
 import { CapturedOutputs } from './captured-outputs.js';
 import { ModelState, parseStatePart, type StatePart } from './model-state.js';

@@ -6,7 +6,7 @@ import { type GrowingKind, growthOfWork, testGrowth } from '../../../notebridge/
 import { mergeNotebooks } from '../../src/host/merge.js';
 import { parseViewerMessage } from '../../src/host/viewer-request.js';
 import { createSandboxNotes } from '../../src/kernel/jupyter/sandbox-notes.js';
-import { parseKernelMessage } from '../../src/lab/kernel-message.js';
+import { parseKernelMessage } from '../../src/lab/kernel-channel.js';
 import { createDocument } from '../../src/model/document.js';
 import { parseNotebook, printNotebook } from '../../src/model/nbformat.js';
 import type { Output } from '../../src/model/output.js';

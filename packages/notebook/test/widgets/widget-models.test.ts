@@ -1,7 +1,7 @@
 // @module-tag P-251
 
 import { describe, expect, it } from 'vitest';
-import { parseComm } from '../../src/kernel/jupyter/kernel-comms.js';
+import { parseComm } from '../../src/kernel/jupyter-protocol/kernel-comms.js';
 import type { Output } from '../../src/model/output.js';
 import type { ModelState } from '../../src/widgets/model-state.js';
 import { withShownWithin } from '../../src/widgets/shown-within.js';
@@ -114,8 +114,9 @@ describe('WidgetModels', () => {
       comm_id: 'a',
       data: { method: 'custom', content: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) },
     });
-    expect(parseComm('comm_msg', content(100), {}, [])).toBeDefined();
-    expect(parseComm('comm_msg', content(100_000), {}, [])).toBeUndefined();
+    const message = { type: 'comm_msg', metadata: {}, buffers: [] };
+    expect(parseComm({ ...message, content: content(100) })).toBeDefined();
+    expect(parseComm({ ...message, content: content(100_000) })).toBeUndefined();
   });
 
   it('forgets what was used longest ago when there is too much', () => {

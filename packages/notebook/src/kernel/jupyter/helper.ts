@@ -33,7 +33,7 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
   let started: { pid: number; folder: string } | undefined;
   let isEnding = false;
   let taken = 0;
-  let early: Buffer[] = [];
+  const early: Buffer[] = [];
 
   const write = (frame: Buffer): void => {
     if (launched) launched.child.stdin.write(frame);
@@ -50,16 +50,12 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
     launched = begun;
     const { child } = begun;
     const exited = watch(begun, options.python, events.onExit);
-    const held = holdUntil(begun.inspect, take, (reason) => {
+    const fail = (reason: string): void => {
       events.onExit(reason);
       child.kill('SIGKILL');
-    });
-    readFrames(child.stdout, held, (reason) => {
-      events.onExit(reason);
-      child.kill('SIGKILL');
-    });
-    for (const frame of early) write(frame);
-    early = [];
+    };
+    readFrames(child.stdout, holdUntil(begun.inspect, take, fail), fail);
+    for (const frame of early.splice(0)) write(frame);
     await exited;
     if (started) begun.cleanUp(started);
     await begun.gone;
@@ -94,15 +90,14 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
 
 /** Frames are read once the process was checked, which is when it has loaded and sends the first one. */
 function holdUntil(inspect: () => Promise<void>, take: (frame: Frame) => void, onFault: (reason: string) => void): (frame: Frame) => void {
-  let held: Frame[] | undefined;
+  const held: Frame[] = [];
   let isInspected = false;
   const pass = () => {
     isInspected = true;
-    for (const frame of held ?? []) take(frame);
+    for (const frame of held.splice(0)) take(frame);
   };
   return (frame) => {
     if (isInspected) return take(frame);
-    held ??= [];
     if (held.push(frame) === 1) inspect().then(pass, (error: Error) => onFault(error.message));
   };
 }

@@ -1,50 +1,21 @@
+import { Listeners } from '@notebridge/kit/listeners';
+import { type AskKernel, completeCode, evaluateCode, inspectCode } from '../jupyter-protocol/code-help.js';
+import type { CommMessage, KernelComms, ShownListener } from '../jupyter-protocol/kernel-comms.js';
 import type { MimeBundle } from '../../model/output.js';
-import type { RelaySeam } from '../../relay/reach.js';
-import type { FolderAccess, RunPlace, SandboxMode } from '../../sandbox/spec.js';
 import type { Completions, ExecuteOptions, Execution, KernelInfo } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
-import { toCodePoints, toCompletions, toEvaluated, toEvaluation, toInspection } from './code-help.js';
-import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
-import type { CommMessage, KernelComms, ShownListener } from './kernel-comms.js';
+import { JupyterEngine } from './jupyter-engine.js';
+import type { LaunchOptions } from './jupyter-process.js';
 import { createSandboxNotes, type Restriction } from './sandbox-notes.js';
 
-export interface JupyterKernelOptions extends QueueOptions {
-  /** A Python that has jupyter_client, by absolute path. */
-  python: string;
-  /** The kernelspec to start, as that Python finds it. Default: that Python's own ipykernel. */
-  kernelName?: string | undefined;
-  /** The notebook's folder, where the kernel begins. */
-  folder: string;
-  /** The notebook's file, for messages. */
-  file?: string | undefined;
-  /** What code may call as `generated`. Default: nothing. */
+export interface JupyterKernelOptions extends QueueOptions, LaunchOptions {
+  /** The functions that code may call as `generated`. Default: none. */
   tools?: KernelTools | undefined;
-  /** Whether kernel and helper are in a sandbox of the operating system. Default `off`: the code is the user, as in Jupyter. */
-  sandbox?: SandboxMode | undefined;
-  /**
-   * What of the folder is reached within a sandbox. Default `ro`. Without a sandbox `start` rejects with `sandbox_unavailable` if it is
-   * given, since nothing would keep it.
-   */
-  files?: FolderAccess | undefined;
-  /** Servers that code in a sandbox may reach, on ports 443 and 80: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
-  allowNet?: readonly string[] | undefined;
-  /** @internal For tests, whose servers are on loopback. */
-  relaySeam?: RelaySeam | undefined;
-  /** Folders and files of this program that no kernel in a sandbox sees, whatever it is given: its state, tokens, logs. */
-  ours?: readonly string[] | undefined;
-  /** The files and folders that this program runs or imports: `files: 'rw'` is refused where code could change them. */
-  runs?: readonly RunPlace[] | undefined;
   /** Called when a sandbox has kept code from something. */
   onRestricted?: ((restriction: Restriction) => void) | undefined;
-  /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
-  programUrl?: URL | undefined;
 }
-
-const requestTimeoutMs = 10_000;
-/** Of a picture that the kernel draws, with what it imports for that. */
-const evaluationTimeoutMs = 30_000;
 
 /** Any kernel of Jupyter, by a helper in a Python that has jupyter_client. */
 export class JupyterKernel extends QueuedKernel<JupyterEngine> {
@@ -52,22 +23,21 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   readonly comms: KernelComms;
   protected readonly restarted = 'the kernel';
   readonly #options: JupyterKernelOptions;
-  readonly #commListeners = new Set<(message: CommMessage) => void>();
+  readonly #comms = new Listeners<CommMessage>();
   readonly #shownListeners = new Set<ShownListener>();
-  #about: EngineInfo;
+  readonly #ask: AskKernel = async (...asked) => this.idleEngine?.client.request(...asked);
+  #info: KernelInfo;
+  #layers: readonly Layer[] | undefined;
 
   constructor(options: JupyterKernelOptions) {
     super(options);
     this.#options = options;
     const name = options.kernelName ?? 'python3';
-    this.#about = { name, displayName: name, language: options.kernelName === undefined ? 'python' : '', version: '', layers: [] };
+    this.#info = { name, displayName: name, language: options.kernelName === undefined ? 'python' : '', version: '' };
     this.comms = {
       isSupported: true,
-      send: async (message, onShown) => this.engine?.sendComm(message, onShown),
-      onMessage: (listener) => {
-        this.#commListeners.add(listener);
-        return () => this.#commListeners.delete(listener);
-      },
+      send: async (message, onShown) => this.engine?.client.sendComm(message, onShown),
+      onMessage: (listener) => this.#comms.add(listener),
       onShown: (listener) => {
         this.#shownListeners.add(listener);
         return () => this.#shownListeners.delete(listener);
@@ -76,12 +46,11 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   }
 
   get info(): KernelInfo {
-    const { layers: _, ...info } = this.#about;
-    return info;
+    return this.#info;
   }
 
   get layers(): readonly Layer[] | undefined {
-    return this.#about.layers.length > 0 ? this.#about.layers : undefined;
+    return this.#layers;
   }
 
   override execute(source: string, options: ExecuteOptions): Promise<Execution> {
@@ -103,44 +72,33 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
     await super.interrupt();
   }
 
-  async complete(code: string, position: number): Promise<Completions> {
-    const content = { code, cursor_pos: toCodePoints(code, position) };
-    return toCompletions(code, position, await this.idleEngine?.request('complete_request', content, requestTimeoutMs));
+  complete(code: string, position: number): Promise<Completions> {
+    return completeCode(this.#ask, code, position);
   }
 
-  async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
-    const content = { code, cursor_pos: toCodePoints(code, position), detail_level: detail };
-    return toInspection(await this.idleEngine?.request('inspect_request', content, requestTimeoutMs));
+  inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
+    return inspectCode(this.#ask, code, position, detail);
   }
 
   async evaluate(expression: string): Promise<string | undefined> {
-    if (this.#about.language !== 'python') return undefined;
-    return toEvaluated(await this.idleEngine?.request('execute_request', toEvaluation(expression), evaluationTimeoutMs));
+    return this.#info.language === 'python' ? evaluateCode(this.#ask, expression) : undefined;
   }
 
   protected open(events: EngineEvents): JupyterEngine {
-    const {
-      kernelName,
-      tools,
-      sandbox = 'off',
-      files,
-      ours,
-      runs,
-      allowNet,
-      relaySeam,
-      programUrl = new URL('./python/', import.meta.url),
-    } = this.#options;
-    const { python, folder, file } = this.#options;
     const { startTimeoutMs } = this;
-    const onReady = (about: EngineInfo) => {
-      this.#about = about;
-    };
-    const onComm = (message: CommMessage) => {
-      for (const listener of this.#commListeners) listener(message);
-    };
-    const onShown: ShownListener = (cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read));
-    const launch = { python, folder, file, sandbox, files, ours, runs, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs };
-    return new JupyterEngine({ ...launch, onReady, onComm, onShown }, events);
+    return new JupyterEngine(
+      {
+        ...this.#options,
+        startTimeoutMs,
+        onReady: (info, layers) => {
+          this.#info = info;
+          this.#layers = layers;
+        },
+        onComm: (message) => this.#comms.emit(message),
+        onShown: (cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read)),
+      },
+      events,
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import type { RelaySeam } from '../../relay/reach.js';
-import { openRelay, type SandboxRelay } from '../../relay/sandbox-relay.js';
+import { openRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import type { FolderAccess, RunPlace, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
 import { startProgram } from '../../sandbox/start-program.js';
@@ -19,25 +19,29 @@ import { openSandbox } from '../open-sandbox.js';
 export interface LaunchOptions {
   /** A Python that has jupyter_client, by absolute path. */
   python: string;
+  /** The kernelspec to start, as that Python finds it. Default: that Python's own ipykernel. */
+  kernelName?: string | undefined;
   /** The notebook's folder, where the kernel begins. */
   folder: string;
   /** The notebook's file, for messages. Default: its folder. */
   file?: string | undefined;
-  sandbox: SandboxMode;
-  /** Refused without a sandbox, which would not keep it. Default: `ro` in one. */
-  files: FolderAccess | undefined;
-  /** The kernelspec that it will start; undefined: that Python's own ipykernel. */
-  kernelName: string | undefined;
-  /** Where this program keeps its state: never visible in a sandbox. */
-  ours?: readonly string[] | undefined;
-  /** See `KernelSpecOptions`. */
-  runs?: readonly RunPlace[] | undefined;
-  /** Servers that code reaches within a sandbox, as `--allow-net` has them. Default: none. */
+  /** Whether kernel and helper are in a sandbox of the operating system. Default `off`: the code is the user, as in Jupyter. */
+  sandbox?: SandboxMode | undefined;
+  /**
+   * The part of the folder that is reached within a sandbox. Default `ro`. Without a sandbox it is refused with `sandbox_unavailable`, since
+   * nothing would keep it.
+   */
+  files?: FolderAccess | undefined;
+  /** Servers that code in a sandbox may reach, on ports 443 and 80: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
   allowNet?: readonly string[] | undefined;
-  /** @internal */
+  /** @internal For tests, whose servers are on loopback. */
   relaySeam?: RelaySeam | undefined;
-  /** The built `python/` beside this file. */
-  programUrl: URL;
+  /** Folders and files of this program that no kernel in a sandbox sees, whatever it is given: its state, tokens, logs. */
+  ours?: readonly string[] | undefined;
+  /** The files and folders that this program runs or imports: `files: 'rw'` is refused where code could change them. */
+  runs?: readonly RunPlace[] | undefined;
+  /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
+  programUrl?: URL | undefined;
 }
 
 export interface Launched {
@@ -60,33 +64,23 @@ const theUser: Layer = {
 };
 
 export async function launchHelper(options: LaunchOptions): Promise<Launched> {
-  const { python, folder, sandbox: mode, files, programUrl } = options;
+  const { python, folder, sandbox: mode = 'off', files, programUrl = new URL('./python/', import.meta.url) } = options;
+  const program = fileURLToPath(programUrl).replace(/\/$/, '');
   const { sandbox, layerOf } = await openSandbox(mode);
   // One that nobody has tried out counts for nothing.
-  if (sandbox?.isTested) return launchInside(sandbox, layerOf, options);
+  if (sandbox?.isTested) return launchInside(sandbox, layerOf, { ...options, program });
   const layer = sandbox ? { ...layerOf({}), text: 'there is none here for a Python of your own' } : layerOf({});
   if (files !== undefined) throw refusalOf(`--files ${files}`, layer);
   if (options.allowNet?.length) throw refusalOf(`--allow-net ${options.allowNet.join(',')}`, layer);
   // Not in the terminal's process group, whose Ctrl-C would reach it. It ends with our end of its stdin.
   const temporary = ownTemporaryFolder(writtenFolderOf);
-  const child = startProgram(python, ['-B', fileURLToPath(new URL('start.py', programUrl)), temporary], {
+  const child = startProgram(python, ['-B', `${program}/start.py`, temporary], {
     cwd: folder,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     windowsHide: true,
   }) as Launched['child'];
   return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: (started) => cleanUpHere(started, temporary) };
-}
-
-async function launch(sandbox: Sandbox, spec: SandboxSpec, relay: SandboxRelay | undefined): Promise<SandboxedProcess> {
-  try {
-    const sandboxed = sandbox.launch(spec);
-    if (relay) sandboxed.child.once('close', relay.close);
-    return sandboxed;
-  } catch (error) {
-    void relay?.close();
-    throw error;
-  }
 }
 
 function refusalOf(option: string, { text, fix }: Layer): KernelError {
@@ -98,18 +92,26 @@ function refusalOf(option: string, { text, fix }: Layer): KernelError {
 }
 
 /** Helper and kernel together: stdin and stdout are the only way in and out. */
-async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => Layer, options: LaunchOptions): Promise<Launched> {
-  const { python, folder, file = folder, files = 'ro', kernelName, ours, runs, allowNet = [], programUrl } = options;
-  const program = fileURLToPath(programUrl).replace(/\/$/, '');
+async function launchInside(
+  sandbox: Sandbox,
+  layerOf: (spec: SandboxSpec) => Layer,
+  options: LaunchOptions & { program: string },
+): Promise<Launched> {
+  const { python, folder, file = folder, files = 'ro', kernelName, ours, runs, allowNet = [], program } = options;
   const args = ['-B', `${program}/start.py`, temporaryInside];
   const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, runs, readable: [program] });
   const relay = allowNet.length === 0 ? undefined : await openRelay({ allow: allowNet, seam: options.relaySeam });
   const spec = relay ? relay.widen(asked) : asked;
-  const release = files === 'rw' ? await holdWritten(folder, file) : undefined;
-  const sandboxed = await launch(sandbox, spec, relay).catch(async (error) => {
-    await release?.();
+  let release: (() => Promise<void>) | undefined;
+  let sandboxed: SandboxedProcess;
+  try {
+    release = files === 'rw' ? await holdWritten(folder, file) : undefined;
+    sandboxed = sandbox.launch(spec);
+  } catch (error) {
+    await Promise.allSettled([relay?.close(), release?.()]);
     throw error;
-  });
+  }
+  if (relay) sandboxed.child.once('close', relay.close);
   const inspect = async () => {
     const faults = await sandbox.findFaults(sandboxed, spec);
     if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);

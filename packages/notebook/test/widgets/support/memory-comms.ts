@@ -1,4 +1,4 @@
-import type { CommMessage, KernelComms, ShownByCode, ShownListener } from '../../../src/kernel/jupyter/kernel-comms.js';
+import type { CommMessage, KernelComms, ShownByCode, ShownListener } from '../../../src/kernel/jupyter-protocol/kernel-comms.js';
 import type { Output } from '../../../src/model/output.js';
 
 /** Comms of a kernel in memory: a test says what the kernel says. */

@@ -1,18 +1,19 @@
-import type { Output } from '../../model/output.js';
 import { isTooDeep } from '../messages.js';
+import type { Output } from '../../model/output.js';
+import type { KernelMessage, KernelRequest } from './kernel-message.js';
 
 /** A message between a widget in a window and its half in the kernel. */
 export interface CommMessage {
   readonly type: 'open' | 'msg' | 'close';
   readonly commId: string;
-  /** Of `open`: what the other side makes of it. */
+  /** Names the kind of the other side's half; in `open` alone. */
   readonly targetName?: string;
   readonly data: unknown;
   readonly metadata: { readonly [key: string]: unknown };
   readonly buffers: readonly Uint8Array[];
 }
 
-/** What code shows, or that it clears what it has shown. */
+/** An output that code shows, or its clearing. */
 export type ShownByCode =
   | { readonly kind: 'output'; readonly output: Output; readonly displayId?: string; readonly update?: boolean }
   | { readonly kind: 'clear'; readonly wait: boolean };
@@ -37,29 +38,21 @@ export interface KernelComms {
 
 export type ShownListener = (cause: string, read: () => ShownByCode | undefined) => boolean;
 
-/** What Jupyter sends for it. */
-export function toCommContent({ type, commId, targetName, data }: CommMessage): { messageType: string; content: object } {
+/** The request by which a kernel is sent it. */
+export function toCommRequest({ type, commId, targetName, data, metadata, buffers }: CommMessage): KernelRequest {
   const content = { comm_id: commId, data, ...(type === 'open' ? { target_name: targetName ?? '' } : {}) };
-  return { messageType: `comm_${type}`, content };
+  return { channel: 'shell', type: `comm_${type}`, content, metadata, buffers };
 }
 
 /** Undefined: it is none, or one that could not be passed on. */
-export function parseComm(
-  messageType: string,
-  content: unknown,
-  metadata: unknown,
-  buffers: readonly Uint8Array[],
-): CommMessage | undefined {
+export function parseComm({
+  type: messageType,
+  content,
+  metadata,
+  buffers,
+}: Pick<KernelMessage, 'type' | 'content' | 'metadata' | 'buffers'>): CommMessage | undefined {
   const type = /^comm_(open|msg|close)$/.exec(messageType)?.[1] as CommMessage['type'] | undefined;
-  if (type === undefined || typeof content !== 'object' || content === null) return undefined;
-  const { comm_id: commId, target_name: targetName, data } = content as { [key: string]: unknown };
-  if (typeof commId !== 'string' || isTooDeep(data) || isTooDeep(metadata)) return undefined;
-  return {
-    type,
-    commId,
-    ...(typeof targetName === 'string' ? { targetName } : {}),
-    data: data ?? {},
-    metadata: typeof metadata === 'object' && metadata !== null ? (metadata as CommMessage['metadata']) : {},
-    buffers,
-  };
+  const { comm_id: commId, target_name: targetName, data } = content;
+  if (type === undefined || typeof commId !== 'string' || isTooDeep(data) || isTooDeep(metadata)) return undefined;
+  return { type, commId, ...(typeof targetName === 'string' ? { targetName } : {}), data: data ?? {}, metadata, buffers };
 }
