@@ -1,9 +1,8 @@
 import type { HubOfCluster } from '../../assembly/cluster/look-at-cluster.js';
 import type { ServerConfig } from '../../config/server-config.js';
 import type { ServerStatus } from '../../core/tool-server.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import { quote } from '../../util/quote.js';
-import { askHub } from '../client/hub-request.js';
+import { askOwner } from '../client/hub-request.js';
 import { isInCluster } from '../grants/grant-desk.js';
 import { onOneLine } from '../terminal-logger.js';
 import { type Check, failedCheck, note, ok } from './check.js';
@@ -19,7 +18,7 @@ export interface ClusterSeen {
   hubs: readonly HubOfCluster[] | undefined;
 }
 
-const askMs = 5000;
+const timeoutMs = 5000;
 
 /** Undefined: there is no cluster, so such a server runs here as any other. Never rejects. */
 export async function findCheckOfOne({ isNamed, hubs }: ClusterSeen): Promise<CheckOneServer | undefined> {
@@ -68,9 +67,7 @@ async function askOwnHub(): Promise<SaidByHub | undefined> {
   try {
     const hub = await findOwnHub();
     if (hub === undefined) return undefined;
-    const { servers } = (await askHub(hub.url, { path: ownerPrefix, token: hub.token, timeoutMs: askMs })) as {
-      servers: { name: string; status: string }[];
-    };
+    const { servers } = await askOwner<'Hub'>(hub, '', { timeoutMs });
     return {
       isInCluster: await isInCluster(hub),
       status: (server) => servers.find(({ name }) => name === server)?.status,

@@ -1,8 +1,7 @@
 import type { GatheredInput } from '../../bindings/input.js';
 import { codeOf } from '../../core/errors.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import { proxyPrefix } from '../../doors/tool-proxy/tool-proxy.js';
-import { askHub } from '../client/hub-request.js';
+import { askOwner } from '../client/hub-request.js';
 import type { ToolsSource } from './tools-source.js';
 
 /** A hub may start servers to answer. Milliseconds. */
@@ -11,19 +10,18 @@ const answerMs = 120_000;
 type Answer = GatheredInput & { tag: string };
 
 /** The tools of the running hub, as its owner. It reports changes itself: it answers a request when there is news. */
-export function createHubTools({ url, token }: { url: string; token: string }): ToolsSource {
+export function createHubTools(hub: { url: string; token: string }): ToolsSource {
   let known = '';
   let latest: Answer | undefined;
   const ask = async (query: string, signal?: AbortSignal): Promise<Answer> => {
-    const request = { path: `${ownerPrefix}/bindings${query}`, token, timeoutMs: answerMs };
-    return (await askHub(url, signal === undefined ? request : { ...request, signal })) as Answer;
+    return (await askOwner<'BindingsInput'>(hub, `/bindings${query}`, { timeoutMs: answerMs, ...(signal && { signal }) })) as Answer;
   };
   return {
     read: async () => {
       const { input, warnings, failed, tag } = latest ?? (await ask(''));
       latest = undefined;
       known = tag;
-      return { input: { ...input, hubUrl: `${url}${proxyPrefix}` }, warnings, failed };
+      return { input: { ...input, hubUrl: `${hub.url}${proxyPrefix}` }, warnings, failed };
     },
     changed: async (signal) => {
       try {

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import type { IssuedGrant } from '../../grants/grant-store.js';
-import { askHub } from '../client/hub-request.js';
+import { askOwner } from '../client/hub-request.js';
 import { chooseHub } from '../hub/choose-hub.js';
 import { withGrantStore } from './own-grants.js';
 
@@ -17,7 +17,7 @@ export interface GrantDesk {
   revoke(id: string): Promise<boolean>;
 }
 
-const askMs = 15_000;
+const timeoutMs = 15_000;
 
 /**
  * Uses the desk of this user. If the hub that runs is one of a cluster, all is done there: its grants are in no file. Rejects with `closed` if the
@@ -54,32 +54,25 @@ type OwnHub = { url: string; token: string };
 
 /** Whether this hub is one of a cluster. */
 export async function isInCluster(hub: OwnHub): Promise<boolean> {
-  return (await askGrants(hub)).in_cluster === true;
-}
-
-async function askGrants({ url, token }: OwnHub): Promise<JsonObject> {
-  const answer = await askHub(url, { path: `${ownerPrefix}/grants`, token, timeoutMs: askMs });
-  return isJsonObject(answer) ? answer : {};
+  return (await askOwner<'Grants'>(hub, '/grants', { timeoutMs })).in_cluster === true;
 }
 
 function createHubDesk(hub: OwnHub): GrantDesk {
-  const { url, token } = hub;
-  const path = `${ownerPrefix}/grants`;
+  const pathOf = (id: string): string => `/grants/${encodeURIComponent(id)}`;
   return {
-    issue: async (terms) => toIssued(await askHub(url, { path, token, body: toBody(terms), timeoutMs: askMs })),
+    issue: async (terms) => toIssued(await askOwner<'IssuedGrant'>(hub, '/grants', { body: toBody(terms), timeoutMs })),
     renew: async (id, ttlMs) => {
       try {
-        const body = toBody({ ttlMs });
-        return toIssued(await askHub(url, { path: `${path}/${encodeURIComponent(id)}/renew`, token, body, timeoutMs: askMs }));
+        return toIssued(await askOwner<'IssuedGrant'>(hub, `${pathOf(id)}/renew`, { body: toBody({ ttlMs }), timeoutMs }));
       } catch (error) {
         if (codeOf(error) !== 'bad_params' || !(error instanceof Error)) throw error;
         throw new BridgeError('bad_grant', error.message, { cause: error });
       }
     },
-    list: async () => ((await askGrants(hub)).grants as JsonObject[]).map(toView),
+    list: async () => (await askOwner<'Grants'>(hub, '/grants', { timeoutMs })).grants.map(toView),
     revoke: async (id) => {
       try {
-        await askHub(url, { path: `${path}/${encodeURIComponent(id)}`, token, method: 'DELETE', timeoutMs: askMs });
+        await askOwner<'Revoked'>(hub, pathOf(id), { method: 'DELETE', timeoutMs });
         return true;
       } catch (error) {
         if (codeOf(error) === 'bad_params') return false;
@@ -94,15 +87,19 @@ function toBody({ ttlMs, readOnly, perMinute, holder: _, ...terms }: GrantTerms)
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 }
 
-function toIssued(answer: unknown): IssuedGrant {
-  const { grant, token } = answer as { grant: JsonObject; token: string };
+function toIssued({ grant, token }: OwnerBody<'IssuedGrant'>): IssuedGrant {
   return { ...toView(grant), token };
 }
 
-/** As `describeGrant` has made it. */
-function toView({ read_only, created_at, expires_at, per_minute, ...grant }: JsonObject): GrantView {
-  const plain = { ...grant, perMinute: per_minute };
-  const given = Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, value ?? undefined]));
-  const times = { createdAt: Date.parse(String(created_at)), expiresAt: Date.parse(String(expires_at)) };
-  return { ...given, readOnly: read_only === true, ...times } as unknown as GrantView;
+function toView({ read_only, created_at, expires_at, per_minute, ...grant }: OwnerBody<'Grant'>): GrantView {
+  return {
+    ...grant,
+    label: grant.label ?? undefined,
+    readOnly: read_only,
+    createdAt: Date.parse(created_at),
+    expiresAt: Date.parse(expires_at),
+    calls: grant.calls ?? undefined,
+    perMinute: per_minute ?? undefined,
+    concurrent: grant.concurrent ?? undefined,
+  };
 }

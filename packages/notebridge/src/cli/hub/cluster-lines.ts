@@ -1,4 +1,4 @@
-import type { ClusterStatus, HubOfStatus } from '../../doors/owner/cluster-status.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { type Paint, toDuration } from '../terminal.js';
 import { onOneLine, withoutControls } from '../terminal-logger.js';
 
@@ -6,7 +6,7 @@ import { onOneLine, withoutControls } from '../terminal-logger.js';
 const mostHubs = 12;
 const mostServers = 4;
 
-const words: { readonly [state in ClusterStatus['state']]: string } = {
+const words: { readonly [state in OwnerBody<'Cluster'>['state']]: string } = {
   joined: 'joined',
   joining: 'not joined yet',
   cut_off: 'without NATS',
@@ -16,14 +16,14 @@ const words: { readonly [state in ClusterStatus['state']]: string } = {
 };
 
 /** What is wrong with the cluster, as this hub sees it. */
-export function toClusterTrouble({ state, since, text }: ClusterStatus, paint: Paint): string[] {
+export function toClusterTrouble({ state, since, text }: OwnerBody<'Cluster'>, paint: Paint): string[] {
   if (text === null) return [];
   const colour = state === 'joined' || state === 'joining' || state === 'draining' ? paint.yellow : paint.red;
   return [`${colour('cluster')}  for ${toAge(since)}: ${withoutControls(text).replaceAll('\n', '\n        ')}`];
 }
 
 /** The cluster and its hubs, a row for each. */
-export function toClusterRows({ name, state, since, hubs }: ClusterStatus): string[][] {
+export function toClusterRows({ name, state, since, hubs }: OwnerBody<'Cluster'>): string[][] {
   const isOld = state === 'lost' || state === 'cut_off';
   const shown = hubs.slice(0, mostHubs).map((hub) => ['', toHubLine(hub)]);
   const rest = hubs.length - shown.length;
@@ -37,7 +37,7 @@ export function toClusterRows({ name, state, since, hubs }: ClusterStatus): stri
   ];
 }
 
-function toHubLine({ name, is_this: isThis, draining, servers, pages }: HubOfStatus): string {
+function toHubLine({ name, is_this: isThis, draining, servers, pages }: OwnerBody<'HubOfCluster'>): string {
   const named = servers.first.slice(0, mostServers).map((server) => onOneLine(server.name));
   const more = servers.count - named.length;
   const has = [

@@ -1,18 +1,15 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { consoleLinksPath } from '../../doors/console/console-door.js';
+import { consoleLinkRoute } from '../../doors/owner/owner-routes.js';
 import { openAddress } from '../../identity/open-address.js';
-import { askHub } from '../client/hub-request.js';
+import { askOwner } from '../client/hub-request.js';
 import { ownHub } from './own-hub.js';
 import { newTypedCode } from './print-code.js';
 
-const askMs = 10_000;
-
 /** Opens the console, signed in. Prints the address alone where no browser is to be opened, or none can. Rejects with `closed` without a hub. */
 export async function openConsole({ browser }: { browser: boolean }): Promise<void> {
-  const { url, token } = await ownHub();
+  const hub = await ownHub();
   const newAddress = async (query = ''): Promise<string> => {
-    const answer = await askHub(url, { path: `${consoleLinksPath}${query}`, token, body: {}, timeoutMs: askMs });
-    return String(isJsonObject(answer) ? answer.address : '');
+    const { address } = await askOwner<'ConsoleLink'>(hub, `${consoleLinkRoute.path}${query}`, { body: {} });
+    return address;
   };
   const { stdout, stderr } = process;
   const result = browser ? await openAddress(await newAddress('?opens=true')) : undefined;

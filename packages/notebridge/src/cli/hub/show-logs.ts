@@ -1,8 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { LoggerLevel } from '@notebridge/kit/logger';
 import { printMessage } from '../../core/wire.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
-import { askHub } from '../client/hub-request.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
+import { askOwner } from '../client/hub-request.js';
 import { abortOnSignal } from '../process-life.js';
 import { paintFor } from '../terminal.js';
 import { toTextLine } from '../terminal-logger.js';
@@ -17,27 +16,19 @@ export interface LogsOptions {
   json?: boolean;
 }
 
-interface Answer {
-  lines: { id: number; time: string; level: LoggerLevel; msg: string; fields: JsonObject }[];
-  last: number;
-}
-
 /** The hub answers at once, or within 25 s if there is nothing new. Milliseconds. */
 const askMs = 40_000;
 
 /** Prints the last lines; with `follow` also those that come, until a signal. Rejects with `closed` without a hub, or when it ends. */
 export async function showLogs({ follow = false, server, call, level, lines, json = false }: LogsOptions): Promise<void> {
-  const { url, token } = await ownHub();
+  const hub = await ownHub();
   const { stdout } = process;
   const paint = paintFor(stdout);
   const stopped = follow ? abortOnSignal() : new AbortController().signal;
   const query = new URLSearchParams({ limit: String(lines) });
   for (const [name, value] of Object.entries({ server, call, level })) if (value !== undefined) query.set(name, value);
-  const ask = async (): Promise<Answer> => {
-    const path = `${ownerPrefix}/logs?${query}`;
-    return (await askHub(url, { path, token, timeoutMs: askMs, signal: stopped })) as Answer;
-  };
-  const print = ({ lines: found, last }: Answer): void => {
+  const ask = () => askOwner<'Log'>(hub, `/logs?${query}`, { timeoutMs: askMs, signal: stopped });
+  const print = ({ lines: found, last }: OwnerBody<'Log'>): void => {
     for (const { time, level: own, msg: message, fields, ...rest } of found) {
       const line = json
         ? printMessage({ ...rest, level: own, time, ...fields, msg: message })

@@ -1,43 +1,30 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { printMessage } from '../../core/wire.js';
-import type { HubStatus } from '../../doors/owner/hub-status.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
-import { askHub } from '../client/hub-request.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
+import { askOwner } from '../client/hub-request.js';
 import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
 import { onOneLine, withoutControls } from '../terminal-logger.js';
 import { toClusterRows, toClusterTrouble } from './cluster-lines.js';
 import { ownHub } from './own-hub.js';
 
-const askMs = 10_000;
 /** Calls that failed, of the last ones. */
 const mostFailed = 5;
 
-/** A call as the hub prints it. */
-interface FailedCall {
-  server: string | null;
-  tool: string | null;
-  outcome: string;
-  started_at: string;
-  call_id: string;
-  caller: { kind: string; label: string | null; client: string | null };
-}
-
 /** Prints the hub on one screen: what is wrong comes first. Rejects with `closed` without a hub. */
 export async function showStatus({ json = false }: { json?: boolean }): Promise<void> {
-  const { url, token } = await ownHub();
-  const ask = (path: string): Promise<unknown> => askHub(url, { path: `${ownerPrefix}${path}`, token, timeoutMs: askMs });
-  const status = (await ask('')) as HubStatus;
-  const { calls } = (await ask(`/calls?outcome=failed&limit=${mostFailed}`)) as { calls: FailedCall[] };
+  const hub = await ownHub();
+  const { url } = hub;
+  const status = await askOwner<'Hub'>(hub, '');
+  const { calls } = await askOwner<'Calls'>(hub, `/calls?outcome=failed&limit=${mostFailed}`);
   const { stdout } = process;
-  if (json) return void stdout.write(`${printMessage({ url, ...(status as unknown as JsonObject), failed_calls: calls })}\n`);
+  if (json) return void stdout.write(`${printMessage({ url, ...status, failed_calls: calls })}\n`);
   stdout.write(toScreen({ url, status, failed: calls }, paintFor(stdout), stdout.isTTY ? stdout.columns : undefined));
 }
 
 interface Screen {
   url: string;
-  status: HubStatus;
-  failed: readonly FailedCall[];
+  status: OwnerBody<'Hub'>;
+  failed: OwnerBody<'Calls'>['calls'];
 }
 
 function toScreen({ url, status, failed }: Screen, paint: Paint, width: number | undefined): string {
@@ -85,7 +72,7 @@ function toScreen({ url, status, failed }: Screen, paint: Paint, width: number |
   ].join('');
 }
 
-type StatedServer = HubStatus['servers'][number];
+type StatedServer = OwnerBody<'Hub'>['servers'][number];
 
 function isInTrouble({ status, starting_late: isLate }: StatedServer): boolean {
   return status === 'failed' || status === 'restarting' || isLate;
@@ -99,8 +86,8 @@ function toTrouble({ name, status, since, reason, starting_late: isLate }: State
   return `${state}  ${onOneLine(name)}: ${told}\n        ${paint.dim(asTyped(`notebridge logs --server ${name}`))}`;
 }
 
-function toRow({ server, tool, outcome, started_at: startedAt, call_id: id, caller }: FailedCall, paint: Paint): string[] {
+function toRow({ server, tool, outcome, started_at: startedAt, call_id: id, caller }: OwnerBody<'Call'>, paint: Paint): string[] {
   const what = onOneLine([server, tool].filter((part) => part !== null && part !== '').join(':') || 'a request');
   const who = onOneLine(caller.label ?? caller.client ?? caller.kind);
-  return [what, `${toDuration(Date.now() - Date.parse(startedAt))} ago`, who, paint.red(outcome), id];
+  return [what, `${toDuration(Date.now() - Date.parse(startedAt))} ago`, who, paint.red(outcome ?? ''), id];
 }
