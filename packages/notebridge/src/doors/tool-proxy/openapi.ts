@@ -1,6 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { challengeSchema, idempotencyKeySchema } from './input-schemas.js';
-import { schemas } from './openapi-schemas.js';
+import { describeBodies } from '../http/describe-bodies.js';
+import { callSchema, challengeSchema, idempotencyKeySchema } from './input-schemas.js';
+import { proxySchemas } from './proxy-schemas.js';
 
 const ref = (kind: string, name: string): JsonObject => ({ $ref: `#/components/${kind}/${name}` });
 const json = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } });
@@ -53,7 +54,10 @@ export function createOpenApi({ version, prefix }: { version: string; prefix: st
     },
     components: {
       securitySchemes: { grant: { type: 'http', scheme: 'bearer', description: 'A grant, or the token of the owner.' } },
-      schemas,
+      schemas: {
+        ToolCallRequest: { ...callSchema, example: { arguments: { owner: 'octocat', repo: 'hello' } } },
+        ...describeBodies(proxySchemas, { isOpen: true }),
+      },
       responses: {
         Refused: answer('The request is not served; the text says why.', 'Detail'),
         ComeBack: {
