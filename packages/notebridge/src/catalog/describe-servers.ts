@@ -50,7 +50,7 @@ function toReport(
     /** Null: not asked for yet. */
     tools:
       knownTools?.map((tool) => ({
-        ...describeTool(tool),
+        ...describeListedTool(tool),
         /** The name that agents call it by; null if it is not shown to them. */
         agent_name: agentNameOf(name, tool.name),
         /** Whether a person has to approve its calls. */
@@ -60,7 +60,7 @@ function toReport(
 }
 
 /** A tool as its server lists it, as JSON has it everywhere: names with underscores. */
-export function describeTool({ name, description, inputSchema, outputSchema, annotations }: Tool) {
+export function describeListedTool({ name, description, inputSchema, outputSchema, annotations }: Tool) {
   return {
     name,
     description: description ?? null,

@@ -1,6 +1,6 @@
 import type { HttpContext } from '../http/http-context.js';
 import type { OwnerBody, OwnerBodyName } from './owner-schemas.js';
-import { type QueryPart, wholeNumber, word } from './read-query.js';
+import { boundedNumber, type QueryPart, word } from './read-query.js';
 
 /** The path under which the owner's routes stand. */
 export const ownerPrefix = '/api/v1/hub';
@@ -50,20 +50,20 @@ export const callQuery = {
   outcome: word('As in the audit; `running`; `failed` for all but `ok`.'),
   caller: word('`owner`, `anonymous`, or the id of a grant.'),
   parent: word('The call whose code made them.'),
-  limit: wholeNumber('At most so many. Default 100.', 1, 1000),
+  limit: boundedNumber('At most so many. Default 100.', 1, 1000),
   before: word('Those before the call with this `id`: the next page.'),
 };
 export const logQuery = {
   server: word('What this server printed, and what was said of it.'),
   call: word('What belongs to the call with this `call_id`.'),
   level: word('And above.', 'info', 'warn', 'error'),
-  limit: wholeNumber('At most so many. Default 200.', 1, 2000),
-  after: wholeNumber('Those behind the line with this `id`; waits up to 25 s for one.', 0, Number.MAX_SAFE_INTEGER),
+  limit: boundedNumber('At most so many. Default 200.', 1, 2000),
+  after: boundedNumber('Those behind the line with this `id`; waits up to 25 s for one.', 0, Number.MAX_SAFE_INTEGER),
 };
 const bindingsQuery = { after: word('The `tag` that the caller has; waits up to 25 s until it is another one.') };
 
 /** By the names that clients call them by. */
-export const ownerRoutes = {
+const ownerRoutes = {
   getHub: route('GET', '', 'The hub on one screen', 'Hub', watched),
   listServers: route('GET', '/servers', 'All servers with the tools that are known; starts none', 'HubReport', watched),
   getServer: route('GET', '/servers/{name}', 'One server with its tools; started if they are not known', 'Server'),

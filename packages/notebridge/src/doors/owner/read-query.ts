@@ -10,7 +10,7 @@ export const word = (description: string, ...names: string[]) => ({
   description,
   schema: { type: 'string' as const, ...(names.length > 0 && { enum: names }) },
 });
-export const wholeNumber = (description: string, minimum: number, maximum: number) => ({
+export const boundedNumber = (description: string, minimum: number, maximum: number) => ({
   description,
   schema: { type: 'integer' as const, minimum, maximum },
 });

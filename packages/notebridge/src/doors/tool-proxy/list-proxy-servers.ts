@@ -1,4 +1,4 @@
-import { describeTool } from '../../catalog/describe-servers.js';
+import { describeListedTool } from '../../catalog/describe-servers.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';
@@ -34,7 +34,7 @@ function toListed(proxy: ToolProxy, server: ToolServer, principal: Principal) {
     is_config: isConfig,
     is_running: state.status === 'running',
     /** Empty for a server that was never started, or reports none: a list starts nothing and does not wait long. */
-    tools: tools.map(describeTool),
+    tools: tools.map(describeListedTool),
   };
 }
 
