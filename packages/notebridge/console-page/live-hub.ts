@@ -1,8 +1,9 @@
 import { parseJson } from '@notebridge/kit/exact-json';
+import type { OwnerBody } from '../src/doors/owner/owner-schemas.js';
 import { KnownCalls } from './known-calls.js';
 import { readEvents } from './read-events.js';
 import { ask, forget, HubFault, send } from './session.js';
-import type { Approval, Call, CallTotals, HubReport, Server } from './wire.js';
+import type { Approval, HubReport, Server } from './wire.js';
 
 /** The hub says something at least every 15 s, if only that it is there. Milliseconds. */
 const silenceMs = 40_000;
@@ -75,7 +76,7 @@ export class LiveHub {
 
   /** Asks for all servers, with their tools. Two that ask at once share the answer. */
   refresh(): Promise<void> {
-    this.#refreshing ??= ask<{ servers: Server[] }>('/servers')
+    this.#refreshing ??= ask<'HubReport'>('/servers')
       .then(({ servers }) => this.#set({ servers }))
       .finally(() => {
         this.#refreshing = undefined;
@@ -86,7 +87,7 @@ export class LiveHub {
   /** After a decision, so that it is seen at once. */
   async refreshApprovals(): Promise<void> {
     if (!this.isOwner) return;
-    const { approvals } = await ask<{ approvals: Approval[] }>('/approvals');
+    const { approvals } = await ask<'Approvals'>('/approvals');
     this.#set({ approvals });
   }
 
@@ -111,7 +112,7 @@ export class LiveHub {
   }
 
   async #load(): Promise<void> {
-    const [report, { calls }] = await Promise.all([ask<HubReport>(''), ask<{ calls: Call[] }>('/calls?limit=1000'), this.refresh()]);
+    const [report, { calls }] = await Promise.all([ask<'Hub'>(''), ask<'Calls'>('/calls?limit=1000'), this.refresh()]);
     const before = this.told.report;
     if (before !== undefined && (before.pid !== report.pid || before.started_at !== report.started_at)) this.calls.clear();
     this.calls.add([...calls].reverse());
@@ -134,7 +135,7 @@ export class LiveHub {
   }
 
   async #lookAtHub(): Promise<HubReport> {
-    const report = await ask<HubReport>('');
+    const report = await ask<'Hub'>('');
     const states = new Map(report.servers.map((state) => [state.name, state]));
     this.#set({ report, servers: this.told.servers.map((server) => ({ ...server, ...states.get(server.name) })) });
     return report;
@@ -147,7 +148,7 @@ export class LiveHub {
     if (event === 'agents' || event === 'notebooks' || event === 'config')
       return this.#set({ news: { ...news, [event]: news[event] + 1 } });
     if (event !== 'calls') return;
-    const { calls, totals } = parseJson(data) as { calls: Call[]; totals: CallTotals };
+    const { calls, totals } = parseJson(data) as OwnerBody<'Calls'>;
     this.calls.add(calls);
     if (this.told.report !== undefined) this.told.report = { ...this.told.report, calls: totals };
     if (this.calls.running.length > totals.running) void this.#settle();
@@ -162,8 +163,8 @@ export class LiveHub {
     try {
       const before = this.calls.running;
       const [{ calls: last }, { calls: run }] = await Promise.all([
-        ask<{ calls: Call[] }>('/calls?limit=1000'),
-        ask<{ calls: Call[] }>('/calls?outcome=running&limit=1000'),
+        ask<'Calls'>('/calls?limit=1000'),
+        ask<'Calls'>('/calls?outcome=running&limit=1000'),
       ]);
       const running = new Set(run.map(({ id }) => id));
       const known = new Set(last.map(({ id }) => id));

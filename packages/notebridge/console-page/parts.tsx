@@ -81,6 +81,21 @@ export function Section({ title, beside, children }: { title: string; beside?: C
   );
 }
 
+/** The head of a table: the title of each column with its class. `unseen`: the title is only read aloud. */
+export function Head({ columns, index }: { columns: { readonly [title: string]: string }; index?: number }) {
+  return (
+    <thead>
+      <tr aria-rowindex={index}>
+        {Object.entries(columns).map(([title, kind]) => (
+          <th key={title} scope="col" class={kind === '' || kind === 'unseen' ? undefined : kind}>
+            {kind === 'unseen' ? <span class="unseen">{title}</span> : title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
 /** A state in words, with a mark whose colour says the same. */
 export function State({ name }: { name: string }) {
   return (

@@ -1,4 +1,5 @@
 import { parseJson } from '@notebridge/kit/exact-json';
+import type { OwnerBody, OwnerBodyName } from '../src/doors/owner/owner-schemas.js';
 import { encodeName } from './route.js';
 
 /** Who this tab is to the hub: it was signed in by a code in its address, and keeps a token for as long as it is open. */
@@ -74,10 +75,13 @@ export function forget(): void {
   } catch {}
 }
 
-/** Asks the owner's routes; numbers keep their digits. Rejects with `HubFault`, or a `TypeError` where the hub does not answer. */
-export async function ask<Answer>(path: string, { method = 'GET', body }: { method?: string; body?: object } = {}): Promise<Answer> {
+/** Asks a route of the owner's API, which answers with the body of that name; numbers keep their digits. Rejects with `HubFault`, or a `TypeError` where the hub does not answer. */
+export async function ask<Name extends OwnerBodyName>(
+  path: string,
+  { method = 'GET', body }: { method?: string; body?: object } = {},
+): Promise<OwnerBody<Name>> {
   const answer = await send(`/api/v1/hub${path}`, { method, ...(method === 'GET' ? {} : { body: JSON.stringify(body ?? {}) }) });
-  return parseJson(await answer.text()) as Answer;
+  return parseJson(await answer.text()) as OwnerBody<Name>;
 }
 
 /** Any request of this tab. Rejects as `ask`. */

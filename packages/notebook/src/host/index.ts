@@ -1,6 +1,6 @@
 export type { Logger } from '@notebridge/kit/logger';
-export type { CommMessage, KernelComms } from '../kernel/jupyter-protocol/kernel-comms.js';
 export { createJupyterKernel, type JupyterKernel, type JupyterKernelOptions } from '../kernel/jupyter/jupyter-kernel.js';
+export type { CommMessage, KernelComms } from '../kernel/jupyter-protocol/kernel-comms.js';
 export type { ExecuteOptions, Execution, Kernel } from '../kernel/kernel.js';
 export type {
   CodeAsker,

@@ -1,5 +1,5 @@
-import type { KernelComms } from './jupyter-protocol/kernel-comms.js';
 import type { MimeBundle, Output } from '../model/output.js';
+import type { KernelComms } from './jupyter-protocol/kernel-comms.js';
 import type { CodeAsker } from './kernel-tools.js';
 import type { Layer } from './layers.js';
 import type { Written, WrittenBounds } from './written-files.js';

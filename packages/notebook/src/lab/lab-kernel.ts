@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
+import { PendingExecution } from '../kernel/execution-queue.js';
 import { type AskKernel, completeCode, evaluateCode, inspectCode } from '../kernel/jupyter-protocol/code-help.js';
 import type { ExecuteFuture } from '../kernel/jupyter-protocol/execute-future.js';
 import { KernelClient } from '../kernel/jupyter-protocol/kernel-client.js';
 import type { CommMessage, KernelComms } from '../kernel/jupyter-protocol/kernel-comms.js';
 import { type KernelMessage, readLanguage, tellsOfCells } from '../kernel/jupyter-protocol/kernel-message.js';
-import { PendingExecution } from '../kernel/execution-queue.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import { NotebookError } from '../model/errors.js';
 import type { MimeBundle } from '../model/output.js';

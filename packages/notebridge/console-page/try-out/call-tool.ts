@@ -1,28 +1,13 @@
 import { parseJson } from '@notebridge/kit/exact-json';
+import type { ProxyBody } from '../../src/doors/tool-proxy/proxy-schemas.js';
 import { readEvents } from '../read-events.js';
 import { send } from '../session.js';
 import { proxyPath } from './proxy-path.js';
 
-/** The tool proxy's answer, of which this page reads these. */
-export interface ToolAnswer {
-  success: boolean;
-  result: unknown;
-  error: string | null;
-  error_code: string | null;
-  content?: unknown;
-  structured_content?: unknown;
-  duration_ms?: number;
-}
+export type ToolAnswer = ProxyBody<'ToolCallResponse'>;
 
-/** What a tool says while it runs. */
-export interface Said {
-  event: 'progress' | 'log';
-  progress?: number;
-  total?: number;
-  message?: string;
-  level?: string;
-  data?: unknown;
-}
+/** An event that a tool sends while it runs. */
+export type Said = Extract<ProxyBody<'StreamEvent'>, { event: 'progress' | 'log' }>;
 
 export interface ToolCallOptions {
   server: string;

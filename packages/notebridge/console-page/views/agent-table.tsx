@@ -1,8 +1,17 @@
 import { clock, digits, oneLine } from '../format.js';
-import { CertainAction, Nothing } from '../parts.js';
+import { CertainAction, Head, Nothing } from '../parts.js';
 import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
 import type { Agent } from '../wire.js';
+
+const columns = {
+  Agent: '',
+  'Came by': '',
+  Since: 'number wide',
+  'Last call': 'number wide',
+  'Under way': 'number wide',
+  Disconnect: 'unseen',
+};
 
 const doors: { readonly [door: string]: string } = { stdio: 'stdio', http: 'HTTP', library: 'library' };
 
@@ -21,24 +30,7 @@ export function AgentTable({ agents, onDone }: AgentTableProps) {
     );
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">Agent</th>
-          <th scope="col">Came by</th>
-          <th scope="col" class="number wide">
-            Since
-          </th>
-          <th scope="col" class="number wide">
-            Last call
-          </th>
-          <th scope="col" class="number wide">
-            Under way
-          </th>
-          <th scope="col">
-            <span class="unseen">Disconnect</span>
-          </th>
-        </tr>
-      </thead>
+      <Head columns={columns} />
       <tbody>
         {agents.map((agent) => (
           <Row key={agent.id} agent={agent} onDone={onDone} />

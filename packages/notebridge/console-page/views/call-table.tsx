@@ -1,7 +1,10 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CallLink, callerOf, Outcome } from '../call-parts.js';
 import { clock, count, duration, oneLine } from '../format.js';
+import { Head } from '../parts.js';
 import type { Call } from '../wire.js';
+
+const columns = { Tool: '', Outcome: '', Took: 'number', Caller: 'wide', Door: 'wide', Began: 'number wide' };
 
 /** Of a row, as the style sheet has it. Pixels. */
 const rowHeight = 34;
@@ -49,24 +52,7 @@ export function CallTable({ calls, waiting, onReading }: CallTableProps) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard. */}
       <section class="scroll" ref={place} onScroll={measure} tabIndex={0} aria-label="List of calls">
         <table aria-rowcount={calls.length + 1}>
-          <thead>
-            <tr aria-rowindex={1}>
-              <th scope="col">Tool</th>
-              <th scope="col">Outcome</th>
-              <th scope="col" class="number">
-                Took
-              </th>
-              <th scope="col" class="wide">
-                Caller
-              </th>
-              <th scope="col" class="wide">
-                Door
-              </th>
-              <th scope="col" class="number wide">
-                Began
-              </th>
-            </tr>
-          </thead>
+          <Head columns={columns} index={1} />
           <tbody>
             <Gap rows={first} />
             {calls.slice(first, end).map((call, at) => (

@@ -10,7 +10,7 @@ const holders: { readonly [kind: string]: string } = { broker: 'the broker', not
 
 /** What other processes of the user hold: seen from here, and worked where it is held. */
 export function Elsewhere() {
-  const { value, fault, again } = useAnswer(() => ask<{ processes: OtherProcess[] }>('/notebooks/elsewhere'), []);
+  const { value, fault, again } = useAnswer(() => ask<'Processes'>('/notebooks/elsewhere'), []);
   return (
     <Section
       title="Held by other processes"

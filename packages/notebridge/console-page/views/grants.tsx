@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { OwnerBody } from '../../src/doors/owner/owner-schemas.js';
 import { clock, count, digits, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
-import { CertainAction, Fault, Nothing, Section, useAnswer, useHub, View } from '../parts.js';
+import { CertainAction, Fault, Head, Nothing, Section, useAnswer, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
 import type { Grant } from '../wire.js';
 import { Copy } from './copy.js';
 import { IssueForm } from './issue-form.js';
 
-export interface Issued {
-  grant: Grant;
-  token: string;
-}
+const columns = { Grant: '', 'May call': '', For: 'wide', Calls: 'number', Ends: 'number wide', Revoke: 'unseen' };
+
+export type Issued = OwnerBody<'IssuedGrant'>;
 
 /** Its token is nowhere else: it stays until the person has it, also while another view is open. */
 let notTaken: Issued | undefined;
@@ -28,7 +28,7 @@ export function Grants({ hub }: { hub: LiveHub }) {
     setShown(made);
   };
   const { value, fault, again } = useAnswer(
-    () => ask<{ grants: Grant[] }>('/grants'),
+    () => ask<'Grants'>('/grants'),
     [hub.told.report?.grants, Math.floor(Date.now() / usesEveryMs)],
   );
   return (
@@ -100,24 +100,7 @@ function List({ grants, onRevoked }: { grants: readonly Grant[]; onRevoked: () =
   };
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">Grant</th>
-          <th scope="col">May call</th>
-          <th scope="col" class="wide">
-            For
-          </th>
-          <th scope="col" class="number">
-            Calls
-          </th>
-          <th scope="col" class="number wide">
-            Ends
-          </th>
-          <th scope="col">
-            <span class="unseen">Revoke</span>
-          </th>
-        </tr>
-      </thead>
+      <Head columns={columns} />
       <tbody>
         {grants.map((grant) => (
           <tr key={grant.id}>

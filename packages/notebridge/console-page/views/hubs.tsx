@@ -1,9 +1,11 @@
 import { clock, count, digits, duration, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
-import { Fact, Nothing, Section, State, useHub, View } from '../parts.js';
+import { Fact, Head, Nothing, Section, State, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
 import type { ClusterReport, HubInCluster } from '../wire.js';
 import { ClusterTrouble, isOld, stateOfThis } from './cluster-trouble.js';
+
+const columns = { Hub: 'name', State: '', Has: 'what', 'Under way': 'number wide', 'Up for': 'number wide', Version: 'wide' };
 
 /** The hubs of the cluster, as the one that this page is of knows them, and what each has. */
 export function Hubs({ hub }: { hub: LiveHub }) {
@@ -33,26 +35,7 @@ export function Hubs({ hub }: { hub: LiveHub }) {
         </Fact>
       </dl>
       <table>
-        <thead>
-          <tr>
-            <th scope="col" class="name">
-              Hub
-            </th>
-            <th scope="col">State</th>
-            <th scope="col" class="what">
-              Has
-            </th>
-            <th scope="col" class="number wide">
-              Under way
-            </th>
-            <th scope="col" class="number wide">
-              Up for
-            </th>
-            <th scope="col" class="wide">
-              Version
-            </th>
-          </tr>
-        </thead>
+        <Head columns={columns} />
         <tbody>
           {cluster.hubs.map((one) => (
             <Row key={one.id} one={one} cluster={cluster} known={known} />

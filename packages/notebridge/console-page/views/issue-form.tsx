@@ -46,7 +46,7 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
       // What is no number is for the hub to refuse, in its words.
       ...(!watches && calls.trim() !== '' && { calls: Number.isNaN(Number(calls)) ? calls : Number(calls) }),
     };
-    await ask<Issued>('/grants', { method: 'POST', body: terms }).then(onIssued, (error: unknown) => setFault(messageOf(error)));
+    await ask<'IssuedGrant'>('/grants', { method: 'POST', body: terms }).then(onIssued, (error: unknown) => setFault(messageOf(error)));
     setBusy(false);
   };
   return (
@@ -118,24 +118,19 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
   );
 }
 
-interface PreviewAnswer {
-  tools: { server: string; tool: string; allowed: boolean }[];
-  servers_not_asked?: string[];
-}
-
 /** What a grant with this scope could call of the tools that are known. */
 function Preview({ allow, readOnly }: { allow: readonly string[]; readOnly: boolean }) {
   const scope = useSettled(JSON.stringify({ allow, read_only: readOnly }));
   const isNone = allow.length === 0;
-  const { value, fault } = useAnswer<PreviewAnswer | undefined>(
-    async () => (isNone ? undefined : ask<PreviewAnswer>('/grants/preview', { method: 'POST', body: JSON.parse(scope) })),
+  const { value, fault } = useAnswer(
+    async () => (isNone ? undefined : ask<'GrantPreview'>('/grants/preview', { method: 'POST', body: JSON.parse(scope) })),
     [scope, isNone],
   );
   if (isNone) return <p class="soft">Nothing is chosen: it could call no tool.</p>;
   if (fault !== undefined) return <Fault text={fault} />;
   if (value === undefined) return <p class="soft">Looking what it would allow …</p>;
   const allowed = value.tools.filter((tool) => tool.allowed);
-  const unknown = value.servers_not_asked ?? [];
+  const unknown = value.servers_not_asked;
   return (
     <div role="status" class="preview">
       <p>

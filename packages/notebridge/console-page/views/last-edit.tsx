@@ -3,12 +3,12 @@ import type { LiveHub } from '../live-hub.js';
 import { Fact, Fault, Nothing, Section, useAnswer } from '../parts.js';
 import { hrefOf } from '../route.js';
 import { ask } from '../session.js';
-import type { ConfigFault, ConfigState } from '../wire.js';
+import type { ConfigState } from '../wire.js';
 
 /** What the last edit of the config changed, and what is wrong with the file as it is now. */
 export function LastEdit({ hub }: { hub: LiveHub }) {
   const { news, connection } = hub.told;
-  const { value, fault } = useAnswer(() => ask<ConfigState>('/config'), [news.config, connection]);
+  const { value, fault } = useAnswer(() => ask<'Config'>('/config'), [news.config, connection]);
   if (value === undefined) return <Fault text={fault} />;
   const { file, edit, refused } = value;
   return (
@@ -65,6 +65,6 @@ function Refused({ at, message, file, faults }: NonNullable<ConfigState['refused
   );
 }
 
-function placeOf(file: string | null, { line }: ConfigFault): string {
+function placeOf(file: string | null, { line }: { line: number | null }): string {
   return `${oneLine(file ?? '')}${line === null ? '' : `:${line}`}`;
 }

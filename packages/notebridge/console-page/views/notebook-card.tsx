@@ -96,7 +96,7 @@ async function openTab(id: string): Promise<void> {
   if (tab === null) throw new Error('Your browser did not let this page open a tab. Allow it for this address, and press again.');
   try {
     tab.opener = null;
-    const { address } = await ask<{ address: string }>(`/notebooks${pathOf(id, 'address')}`, { method: 'POST' });
+    const { address } = await ask<'Address'>(`/notebooks${pathOf(id, 'address')}`, { method: 'POST' });
     tab.location.replace(address);
   } catch (error) {
     tab.close();

@@ -2,7 +2,6 @@ import { count } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
 import { Fault, Nothing, Section, useAnswer, useHub, View } from '../parts.js';
 import { ask } from '../session.js';
-import type { Agent, Notebook } from '../wire.js';
 import { AgentTable } from './agent-table.js';
 import { Elsewhere } from './elsewhere.js';
 import { NotebookCard } from './notebook-card.js';
@@ -15,8 +14,8 @@ export function NotebooksAndAgents({ hub }: { hub: LiveHub }) {
   useHub(hub);
   const look = Math.floor(Date.now() / lookEveryMs);
   const { agents: agentNews, notebooks: notebookNews } = hub.told.news;
-  const agents = useAnswer(() => ask<{ agents: Agent[] }>('/agents'), [agentNews, look]);
-  const notebooks = useAnswer(() => ask<{ notebooks: Notebook[] }>('/notebooks'), [notebookNews, look]);
+  const agents = useAnswer(() => ask<'Agents'>('/agents'), [agentNews, look]);
+  const notebooks = useAnswer(() => ask<'Notebooks'>('/notebooks'), [notebookNews, look]);
   const again = (): void => {
     agents.again();
     notebooks.again();

@@ -4,7 +4,7 @@ import type { LiveHub } from '../live-hub.js';
 import { Action, Box, Fact, Fault, Json, Nothing, Section, useAnswer, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
-import type { Call, LogLine, WholeCall } from '../wire.js';
+import type { Call } from '../wire.js';
 import { LogLines } from './log-lines.js';
 import { Result } from './result.js';
 
@@ -14,7 +14,7 @@ export function OneCall({ hub, id }: { hub: LiveHub; id: string }) {
   const known = hub.calls.find(id);
   const { isOwner } = hub;
   const { value, fault } = useAnswer(
-    async () => (isOwner ? ask<WholeCall>(`/calls${pathOf(id)}`) : undefined),
+    async () => (isOwner ? ask<'WholeCall'>(`/calls${pathOf(id)}`) : undefined),
     [id, known?.state, isOwner],
   );
   const call: Call | undefined = known ?? value;
@@ -128,7 +128,7 @@ function Nested({ hub, call }: { hub: LiveHub; call: Call }) {
 }
 
 function Logged({ call: { call_id: id, state } }: { call: Call }) {
-  const { value } = useAnswer(() => ask<{ lines: LogLine[] }>(`/logs?limit=100&call=${encodeURIComponent(id)}`), [id, state]);
+  const { value } = useAnswer(() => ask<'Log'>(`/logs?limit=100&call=${encodeURIComponent(id)}`), [id, state]);
   if (value === undefined || value.lines.length === 0) return null;
   return (
     <Section title="Logged">

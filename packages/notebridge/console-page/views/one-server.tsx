@@ -4,7 +4,7 @@ import type { LiveHub } from '../live-hub.js';
 import { Action, Box, Fact, Fault, Json, Nothing, Section, State, useAnswer, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
-import type { LogLine, Server, Tool } from '../wire.js';
+import type { Server, Tool } from '../wire.js';
 import { LogLines } from './log-lines.js';
 import { seenAs } from './servers.js';
 
@@ -166,10 +166,7 @@ function OneTool({ server, tool, mayTry }: { server: string; tool: Tool; mayTry:
 }
 
 function Said({ server: { name, status, since } }: { server: Server }) {
-  const { value, fault, again } = useAnswer(
-    () => ask<{ lines: LogLine[] }>(`/logs?limit=60&server=${encodeURIComponent(name)}`),
-    [name, status, since],
-  );
+  const { value, fault, again } = useAnswer(() => ask<'Log'>(`/logs?limit=60&server=${encodeURIComponent(name)}`), [name, status, since]);
   return (
     <Section
       title="Last lines of its log"

@@ -1,11 +1,13 @@
 import { CallLink, callerOf, hasFailed, Outcome } from '../call-parts.js';
 import { clock, digits, duration } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
-import { Nothing, Section, useHub, View } from '../parts.js';
+import { Head, Nothing, Section, useHub, View } from '../parts.js';
 import type { Call } from '../wire.js';
 import { Approvals } from './approvals.js';
 import { Picture } from './picture.js';
 import { Problems } from './problems.js';
+
+const columns = { Tool: '', Outcome: '', Caller: 'wide', Began: 'number' };
 
 const mostFailed = 8;
 
@@ -48,18 +50,7 @@ function noneFailed(ever: number): string {
 function Failed({ calls }: { calls: readonly Call[] }) {
   return (
     <table>
-      <thead>
-        <tr>
-          <th scope="col">Tool</th>
-          <th scope="col">Outcome</th>
-          <th scope="col" class="wide">
-            Caller
-          </th>
-          <th scope="col" class="number">
-            Began
-          </th>
-        </tr>
-      </thead>
+      <Head columns={columns} />
       <tbody>
         {calls.map((call) => (
           <tr key={call.id}>

@@ -1,9 +1,19 @@
 import { count, duration, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
-import { Nothing, State, useHub, View } from '../parts.js';
+import { Head, Nothing, State, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
 import type { HubReport } from '../wire.js';
 import { LastEdit } from './last-edit.js';
+
+const columns = {
+  Server: '',
+  State: '',
+  Tools: 'number',
+  'Under way': 'number',
+  Restarts: 'number wide',
+  'Agents see it': 'wide',
+  'In this state for': 'number wide',
+};
 
 /** How agents see the tools of a server, by the word of its config. */
 export const seenAs: { readonly [expose: string]: string } = { direct: 'by name', code: 'in code alone', none: 'not at all' };
@@ -21,27 +31,7 @@ export function Servers({ hub }: { hub: LiveHub }) {
         </Nothing>
       ) : (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Server</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Tools
-              </th>
-              <th scope="col" class="number">
-                Under way
-              </th>
-              <th scope="col" class="number wide">
-                Restarts
-              </th>
-              <th scope="col" class="wide">
-                Agents see it
-              </th>
-              <th scope="col" class="number wide">
-                In this state for
-              </th>
-            </tr>
-          </thead>
+          <Head columns={columns} />
           <tbody>
             {servers.map(({ name, status, tools, in_flight: inFlight, restarts, expose, since, is_config: isConfig }) => (
               <tr key={name}>

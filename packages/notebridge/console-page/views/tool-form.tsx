@@ -133,7 +133,6 @@ function shownFault(fault: string | undefined, { isTried }: { isTried: boolean }
 interface CallOutcome {
   answer?: ToolAnswer;
   fault?: string;
-  tookMs: number;
 }
 
 function useCall({ server, tool }: { server: string; tool: string }) {
@@ -142,7 +141,6 @@ function useCall({ server, tool }: { server: string; tool: string }) {
   const [outcome, setOutcome] = useState<CallOutcome>();
   const run = async (json: string): Promise<void> => {
     const controller = new AbortController();
-    const beganMs = performance.now();
     setRunning(controller);
     setSaid([]);
     setOutcome(undefined);
@@ -152,14 +150,14 @@ function useCall({ server, tool }: { server: string; tool: string }) {
       (answer) => ({ answer }),
       (error: unknown) => ({ fault: signal.aborted ? 'You cancelled the call.' : messageOf(error) }),
     );
-    setOutcome({ ...ended, tookMs: performance.now() - beganMs });
+    setOutcome(ended);
     setRunning(undefined);
   };
   return { run, said, outcome, isRunning: running !== undefined, cancel: () => running?.abort(), clear: () => setOutcome(undefined) };
 }
 
 function progressOf(said: readonly Said[]): string {
-  const last = said.findLast(({ event }) => event === 'progress');
+  const last = said.findLast((one) => one.event === 'progress');
   if (last === undefined) return 'Under way …';
   const { progress, total, message } = last;
   return [total === undefined ? String(progress) : `${progress} of ${total}`, message === undefined ? '' : oneLine(String(message))]
@@ -168,12 +166,12 @@ function progressOf(said: readonly Said[]): string {
 }
 
 function Answer({ outcome, said }: { outcome: CallOutcome | undefined; said: readonly Said[] }) {
-  const logged = said.filter(({ event }) => event === 'log');
+  const logged = said.filter((one) => one.event === 'log');
   if (outcome === undefined && logged.length === 0) return null;
   return (
     <Section
       title="Answer"
-      beside={outcome?.answer === undefined ? null : <span class="soft">{duration(outcome.answer.duration_ms ?? outcome.tookMs)}</span>}
+      beside={outcome?.answer === undefined ? null : <span class="soft">{duration(outcome.answer.duration_ms)}</span>}
     >
       {logged.length === 0 ? null : (
         <details>

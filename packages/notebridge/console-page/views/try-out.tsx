@@ -7,7 +7,7 @@ import { Box, Fault, Json, messageOf, Nothing, Section, useAnswer, useHub, View 
 import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
 import { spellingsOf } from '../try-out/same-call.js';
-import type { Server, Tool, WholeCall } from '../wire.js';
+import type { Server, Tool } from '../wire.js';
 import { Copy } from './copy.js';
 import { ToolForm } from './tool-form.js';
 
@@ -121,7 +121,7 @@ function Hint({
 
 function OneTool({ server, tool, call }: { server: string; tool: Tool; call: string | undefined }) {
   const [json, setJson] = useState('{}');
-  const { value, fault } = useAnswer(async () => (call === undefined ? undefined : ask<WholeCall>(`/calls${pathOf(call)}`)), [call]);
+  const { value, fault } = useAnswer(async () => (call === undefined ? undefined : ask<'WholeCall'>(`/calls${pathOf(call)}`)), [call]);
   const isAsking = call !== undefined && value === undefined && fault === undefined;
   const given = isJsonObject(value?.arguments) ? printJson(value.arguments) : undefined;
   return (

@@ -9,8 +9,9 @@ import { expandStrings, variablesIn } from './expand.js';
 import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue, writePath } from './fault.js';
 import { mostFaults, parseJsonDocument } from './json-document.js';
 import { parseServers } from './parse-servers.js';
-import { type CheckedConfig, type CheckedServer, configSchema, formerKeys, knownKeysAt } from './schema.js';
+import { type CheckedConfig, type CheckedServer, configSchema, formerKeys } from './schema.js';
 import type { ServerConfig } from './server-config.js';
+import { keySeparator } from './value-kinds.js';
 
 export interface ConfigText {
   /** The absolute path that errors name and relative paths start from. */
@@ -47,7 +48,7 @@ function schemaProblems(error: z.ZodError | undefined, written: unknown): Proble
 
 function issueProblems(issue: z.core.$ZodIssue, parent: KeyPath, written: unknown): Problem[] {
   const path = [...parent, ...issue.path.filter((step) => typeof step !== 'symbol')];
-  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, mostFaults).map((key) => unknownKey(path, key));
+  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, mostFaults).map((key) => unknownKey(path, key, issue.message));
   if (issue.code === 'invalid_union') {
     // What was meant is the form of the right kind; its own fault says more than "one of these forms".
     const isOtherKind = ({ code, path: inner }: z.core.$ZodIssue): boolean => inner.length === 0 && /^invalid_(type|value)$/.test(code);
@@ -57,12 +58,11 @@ function issueProblems(issue: z.core.$ZodIssue, parent: KeyPath, written: unknow
   return [wrongValue(path, issue.message, written)];
 }
 
-function unknownKey(path: KeyPath, key: string): Problem {
+function unknownKey(path: KeyPath, key: string, known: string): Problem {
   const former = formerKeys[writePath([...path, key])];
   if (former !== undefined) return { path: [...path, key], at: 'key', found: 'is no longer a key', next: former };
-  const known = knownKeysAt(path);
-  const meant = didYouMean(key, known);
-  const next = meant === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  const meant = didYouMean(key, known.split(keySeparator));
+  const next = meant === undefined ? `Known here: ${known}.` : `Did you mean "${meant}"?`;
   return { path: [...path, key], at: 'key', found: 'is not a known key', next };
 }
 

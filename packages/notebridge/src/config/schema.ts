@@ -20,6 +20,7 @@ import {
   longestString,
   natsUrl,
   oneOfNames,
+  section,
   secureUrl,
   texts,
   textsByName,
@@ -32,7 +33,7 @@ import {
  * What zod cannot say well (which keys go together, who must not be started) stands in parse-servers.ts.
  */
 
-const upstreamAuth = z.strictObject(
+const upstreamAuth = section(
   {
     grant: oneOfNames('authorization_code', 'client_credentials').default('authorization_code'),
     clientId: filled.optional(),
@@ -44,12 +45,12 @@ const upstreamAuth = z.strictObject(
     issuer: httpUrl().optional(),
     redirectPort: wholeNumber('port', 1, 65_535).optional(),
   },
-  { error: 'an object like {"clientId": "…"}' },
+  'an object like {"clientId": "…"}',
 );
 
 const approve = oneOfNames('none', 'listed', 'destructive', 'writes');
 
-const server = z.strictObject(
+const server = section(
   {
     type: oneOfNames('stdio', 'http', 'streamable-http', 'streamableHttp', 'sse').optional(),
     command: filled.optional(),
@@ -63,12 +64,10 @@ const server = z.strictObject(
     proxy: z.union([z.literal('none'), httpUrl()], { error: 'the URL of an HTTP proxy, or "none"' }).optional(),
     disabled: flag.default(false),
     timeoutMs: wholeNumber('milliseconds', 1, longestMs).optional(),
-    tools: z
-      .strictObject(
-        { allow: texts.optional(), deny: texts.default([]), approve: texts.optional() },
-        { error: 'an object with "allow", "deny" and "approve"' },
-      )
-      .default({ deny: [] }),
+    tools: section(
+      { allow: texts.optional(), deny: texts.default([]), approve: texts.optional() },
+      'an object with "allow", "deny" and "approve"',
+    ).default({ deny: [] }),
     approve: approve.optional(),
     trusted: flag.optional(),
     expose: oneOfNames('direct', 'code', 'none').optional(),
@@ -82,12 +81,12 @@ const server = z.strictObject(
     maxInFlight: wholeNumber('calls', 1, 1_000_000).default(256),
     questions: oneOfNames('auto', 'serial', 'none').default('auto'),
   },
-  { error: 'an object with "command" or "url"' },
+  'an object with "command" or "url"',
 );
 
 const servers = z.record(z.string(), server, { error: 'an object of servers, each under its name' });
 
-const limits = z.strictObject(
+const limits = section(
   {
     callTimeoutMs: wholeNumber('milliseconds', 1, longestMs).default(defaultLimits.callTimeoutMs),
     answerTimeoutMs: wholeNumber('milliseconds', 1, longestMs).default(defaultLimits.answerTimeoutMs),
@@ -102,10 +101,10 @@ const limits = z.strictObject(
     idleStopMs: wholeNumber('milliseconds', 0, longestMs).default(defaultLimits.idleStopMs),
     pollAfterMs: wholeNumber('milliseconds', 0, longestMs).default(defaultLimits.pollAfterMs),
   },
-  { error: 'an object of limits' },
+  'an object of limits',
 );
 
-const codeMode = z.strictObject(
+const codeMode = section(
   {
     enabled: flag.default(true),
     typeCheck: z.enum(typeCheckModes, { error: '"auto", "off" or "require"' }).default('auto'),
@@ -122,17 +121,17 @@ const codeMode = z.strictObject(
     idleMinutes: wholeNumber('minutes', 1, 10_080).default(defaultCodeModeLimits.idleMinutes),
     typeCheckMs: wholeNumber('milliseconds', 100, 60_000).default(defaultCodeModeLimits.typeCheckMs),
   },
-  { error: 'true, false, or an object of limits' },
+  'true, false, or an object of limits',
 );
 
-const skillFolder = z.strictObject(
+const skillFolder = section(
   {
     path: folderPath(),
     trusted: flag.default(false),
     timeoutMs: wholeNumber('milliseconds', 1, longestMs).default(defaultScriptTimeoutMs),
     env: textsByName.default({}),
   },
-  { error: 'the path of a folder, or an object with "path"' },
+  'the path of a folder, or an object with "path"',
 );
 
 const skills = z.array(
@@ -142,54 +141,59 @@ const skills = z.array(
   { error: 'a list of folders' },
 );
 
-const audit = z.strictObject(
+const audit = section(
   {
     file: filled.optional(),
     logArguments: flag.default(defaultAudit.logArguments),
     maxBytes: wholeNumber('bytes', 65_536, Number.MAX_SAFE_INTEGER).default(defaultAudit.maxBytes),
   },
-  { error: 'false, or an object' },
+  'false, or an object',
 );
 
-const exchangeRule = z.strictObject(
+/** The terms of a grant that is given for a token of another issuer. */
+const scope = {
+  allow: z.array(filled, { error: 'a list of patterns like "github:*"' }).min(1, { error: 'a list of at least one pattern' }),
+  readOnly: flag.default(false),
+};
+const bounds = {
+  calls: wholeNumber('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
+  perMinute: wholeNumber('calls', 1, 1_000_000).optional(),
+  concurrent: wholeNumber('calls', 1, 1_000_000).optional(),
+};
+
+const exchangeRule = section(
   {
     issuer: filled,
     audience: filled.default('notebridge'),
     subject: filled,
     keys: filled,
-    allow: z.array(filled, { error: 'a list of patterns like "github:*"' }).min(1, { error: 'a list of at least one pattern' }),
-    readOnly: flag.default(false),
+    ...scope,
     ttlMs: wholeNumber('milliseconds', 60_000, 86_400_000).default(defaultExchangedTtlMs),
-    calls: wholeNumber('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
-    perMinute: wholeNumber('calls', 1, 1_000_000).optional(),
-    concurrent: wholeNumber('calls', 1, 1_000_000).optional(),
+    ...bounds,
   },
-  { error: 'an object with "issuer", "subject", "keys" and "allow"' },
+  'an object with "issuer", "subject", "keys" and "allow"',
 );
 
-const doorScope = z.strictObject(
+const doorScope = section(
   {
     scope: z.string({ error: 'one scope, without spaces' }).regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'one scope, without spaces' }),
-    allow: z.array(filled, { error: 'a list of patterns like "github:*"' }).min(1, { error: 'a list of at least one pattern' }),
-    readOnly: flag.default(false),
-    calls: wholeNumber('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
-    perMinute: wholeNumber('calls', 1, 1_000_000).optional(),
-    concurrent: wholeNumber('calls', 1, 1_000_000).optional(),
+    ...scope,
+    ...bounds,
   },
-  { error: 'an object with "scope" and "allow"' },
+  'an object with "scope" and "allow"',
 );
 
-const doorAuth = z.strictObject(
+const doorAuth = section(
   {
     issuer: trustedUrl(),
     audience: trustedUrl(),
     jwksUri: trustedUrl().optional(),
     scopes: z.array(doorScope, { error: 'a list of objects' }).min(1, { error: 'a list of at least one object' }),
   },
-  { error: 'an object with "issuer", "audience" and "scopes"' },
+  'an object with "issuer", "audience" and "scopes"',
 );
 
-const otlp = z.strictObject(
+const otlp = section(
   {
     endpoint: httpUrl(),
     headers: textsByName.default({}),
@@ -202,28 +206,28 @@ const otlp = z.strictObject(
       .default(1),
     intervalMs: wholeNumber('milliseconds', 100, 3_600_000).default(defaultOtlpIntervalMs),
   },
-  { error: 'an object with "endpoint"' },
+  'an object with "endpoint"',
 );
 
-const telemetry = z.strictObject(
+const telemetry = section(
   { metrics: flag.default(false), scrapeTokens: folderPath().optional(), otlp: otlp.optional() },
-  { error: 'an object with "metrics", "scrapeTokens" and "otlp"' },
+  'an object with "metrics", "scrapeTokens" and "otlp"',
 );
 
-const pemFiles = z.strictObject(
+const pemFiles = section(
   { ca: filled.optional(), cert: filled.optional(), key: filled.optional() },
-  { error: 'an object with "ca", "cert" and "key"' },
+  'an object with "ca", "cert" and "key"',
 );
 
-const clusterAudit = z.strictObject(
+const clusterAudit = section(
   {
     maxDays: wholeNumber('days', 1, 36_500).default(defaultClusterAudit.maxDays),
     maxBytes: wholeNumber('bytes', 1_048_576, Number.MAX_SAFE_INTEGER).default(defaultClusterAudit.maxBytes),
   },
-  { error: 'false, or an object with "maxDays" and "maxBytes"' },
+  'false, or an object with "maxDays" and "maxBytes"',
 );
 
-const cluster = z.strictObject(
+const cluster = section(
   {
     url: z.union([natsUrl(), z.array(natsUrl(), { error: 'a list of addresses' }).min(1, { error: 'a list of at least one address' })], {
       error: 'an address like "nats://host:4222", or a list of them',
@@ -240,10 +244,10 @@ const cluster = z.strictObject(
     drainMs: wholeNumber('milliseconds', 0, 3_600_000).default(defaultDrainMs),
     audit: z.union([z.literal(false), clusterAudit], { error: 'false, or an object with "maxDays" and "maxBytes"' }).prefault({}),
   },
-  { error: 'an object with "url"' },
+  'an object with "url"',
 );
 
-const notebridge = z.strictObject(
+const notebridge = section(
   {
     middleware: z.array(filled, { error: 'a list of module paths' }).default([]),
     journal: flag.default(true),
@@ -261,11 +265,11 @@ const notebridge = z.strictObject(
     cluster: cluster.optional(),
     limits: limits.prefault({}),
   },
-  { error: 'an object' },
+  'an object',
 );
 
 /** A config file. `inputs` and `$schema` are other programs' and only tolerated. */
-export const configSchema = z.strictObject(
+export const configSchema = section(
   {
     $schema: anyText.optional(),
     inputs: z.array(z.looseObject({}, { error: 'an object' }), { error: 'a list of objects' }).optional(),
@@ -273,46 +277,14 @@ export const configSchema = z.strictObject(
     servers: servers.default({}),
     notebridge: notebridge.prefault({}),
   },
-  { error: 'an object, "{…}"' },
+  'an object, "{…}"',
 );
 
 export type CheckedConfig = z.output<typeof configSchema>;
 export type CheckedServer = z.output<typeof server>;
 
-/** The keys that are known at a place of the config; empty where any name is allowed. */
-export function knownKeysAt(path: readonly PropertyKey[]): string[] {
-  const [first, second] = path;
-  if (first === undefined) return Object.keys(configSchema.shape);
-  if (first === 'notebridge') {
-    const inner = path.length > 2 ? (innerParts[`${String(second)}.${String(path[2])}`] ?? innerParts[String(second)]) : undefined;
-    const part = inner ?? notebridgeParts[String(second)];
-    return Object.keys((part ?? notebridge).shape);
-  }
-  if (path.length === 2) return Object.keys(server.shape);
-  return path[2] === 'auth' ? Object.keys(upstreamAuth.shape) : ['allow', 'deny', 'approve'];
-}
-
 /** Keys that once had a meaning, and what is said of each. */
 export const formerKeys: Readonly<Record<string, string>> = {
   'notebridge.codeMode.tools': `${noOtherTools}. Delete this key.`,
   'notebridge.codeMode.allowDirectCalls': `${noOtherTools}. Delete this key; a server with "expose": "direct" is called without code.`,
-};
-
-const notebridgeParts: Record<string, z.ZodObject> = {
-  limits,
-  audit,
-  skills: skillFolder,
-  exchange: exchangeRule,
-  auth: doorAuth,
-  codeMode,
-  telemetry,
-  cluster,
-};
-
-/** What stands within those. */
-const innerParts: Record<string, z.ZodObject> = {
-  auth: doorScope,
-  telemetry: otlp,
-  'cluster.tls': pemFiles,
-  'cluster.audit': clusterAudit,
 };

@@ -25,6 +25,15 @@ export function wholeNumber(unit: string, least: number, most: number): z.ZodNum
   return z.int({ error }).min(least, { error }).max(most, { error });
 }
 
+/** An object with these keys and no others. `wanted`: what is said of anything else; of a key that it does not have, which ones it has. */
+export function section<Shape extends z.core.$ZodLooseShape>(shape: Shape, wanted: string) {
+  const known = Object.keys(shape).join(keySeparator);
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? known : wanted) });
+}
+
+/** Between the keys that an error names. */
+export const keySeparator = ', ';
+
 /** A shell would put the home folder for `~`; we would make a folder of that name of it. */
 export function folderPath(): z.ZodString {
   const error = 'the path of a folder, in double quotes; for your home folder write "${HOME}"';

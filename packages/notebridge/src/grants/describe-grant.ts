@@ -1,8 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { GrantView } from './grant.js';
 
 /** A grant as JSON has it everywhere: names with underscores, times in ISO 8601. */
-export function describeGrant(grant: GrantView): JsonObject {
+export function describeGrant(grant: GrantView) {
   const { id, label, allow, readOnly, door, createdAt, expiresAt, calls, perMinute, concurrent, used } = grant;
   return {
     id,

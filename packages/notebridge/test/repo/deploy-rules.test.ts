@@ -4,8 +4,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { connectPath } from '../../src/doors/connect/connect-door.js';
-import { consoleLinksPath } from '../../src/doors/console/console-door.js';
-import { ownerPrefix } from '../../src/doors/owner/owner-door.js';
+import { consoleLinkRoute, ownerPrefix } from '../../src/doors/owner/owner-routes.js';
 import { ownVersion } from '../../src/state/own-files.js';
 import { deployFolder } from '../support/manifests.js';
 
@@ -34,7 +33,16 @@ describe('deploy/', () => {
     };
     const mayBe = schema.properties.ingress.properties.paths.items.enum;
     expect(mayBe).toEqual(expect.arrayContaining(ingress.paths));
-    const ofOwner = ['/', '/console', '/console/enter', consoleLinksPath, ownerPrefix, `${ownerPrefix}/grants`, '/metrics', connectPath];
+    const ofOwner = [
+      '/',
+      '/console',
+      '/console/enter',
+      `${ownerPrefix}${consoleLinkRoute.path}`,
+      ownerPrefix,
+      `${ownerPrefix}/grants`,
+      '/metrics',
+      connectPath,
+    ];
     const publishes = (path: string, asked: string): boolean => `${asked}/`.startsWith(`${path.replace(/\/$/, '')}/`);
     for (const path of mayBe)
       expect(

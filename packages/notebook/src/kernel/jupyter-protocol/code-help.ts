@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Completions } from '../kernel.js';
 import type { MimeBundle } from '../../model/output.js';
+import type { Completions } from '../kernel.js';
 
 /** Sends a kernel a request; undefined where none can be sent now, or no reply comes in time. */
 export type AskKernel = (type: string, content: JsonObject, timeoutMs: number) => Promise<JsonObject | undefined>;

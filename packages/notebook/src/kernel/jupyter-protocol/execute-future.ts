@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { Output } from '../../model/output.js';
 import type { PendingExecution } from '../execution-queue.js';
 import type { Execution } from '../kernel.js';
-import type { Output } from '../../model/output.js';
 import type { KernelMessage } from './kernel-message.js';
 import { toShown } from './shown-by-code.js';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Output } from '../../model/output.js';
 import { PendingExecution } from '../execution-queue.js';
 import type { ExecuteOptions } from '../kernel.js';
-import type { Output } from '../../model/output.js';
 import type { FutureOptions } from './execute-future.js';
 import { KernelClient } from './kernel-client.js';
 import type { CommMessage } from './kernel-comms.js';

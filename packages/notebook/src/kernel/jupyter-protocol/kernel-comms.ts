@@ -1,5 +1,5 @@
-import { isTooDeep } from '../messages.js';
 import type { Output } from '../../model/output.js';
+import { isTooDeep } from '../messages.js';
 import type { KernelMessage, KernelRequest } from './kernel-message.js';
 
 /** A message between a widget in a window and its half in the kernel. */

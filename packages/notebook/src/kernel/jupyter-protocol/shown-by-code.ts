@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { isOutput } from '../messages.js';
 import type { Output } from '../../model/output.js';
 import { fromKernel } from '../../model/outputs.js';
+import { isOutput } from '../messages.js';
 import type { ShownByCode } from './kernel-comms.js';
 
 /** The output, or its clearing, that a message of the kernel shows; undefined for one that shows nothing. A broken one is an error that says so. */

@@ -1,11 +1,11 @@
 /** The life of one helper and its kernel: launched, ready, ended. A restart is a new one. */
 import { parseJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { parseBounded } from '../bounded-json.js';
+import type { PendingExecution } from '../execution-queue.js';
 import type { ExecuteFuture } from '../jupyter-protocol/execute-future.js';
 import { KernelClient, type KernelClientOptions } from '../jupyter-protocol/kernel-client.js';
 import { type KernelRequest, readLanguage } from '../jupyter-protocol/kernel-message.js';
-import { parseBounded } from '../bounded-json.js';
-import type { PendingExecution } from '../execution-queue.js';
 import type { KernelInfo } from '../kernel.js';
 import { KernelError } from '../kernel-error.js';
 import type { KernelTools } from '../kernel-tools.js';

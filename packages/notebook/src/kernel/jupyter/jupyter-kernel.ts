@@ -1,7 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
+import type { MimeBundle } from '../../model/output.js';
 import { type AskKernel, completeCode, evaluateCode, inspectCode } from '../jupyter-protocol/code-help.js';
 import type { CommMessage, KernelComms, ShownListener } from '../jupyter-protocol/kernel-comms.js';
-import type { MimeBundle } from '../../model/output.js';
 import type { Completions, ExecuteOptions, Execution, KernelInfo } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';

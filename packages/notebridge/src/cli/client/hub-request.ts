@@ -3,6 +3,8 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, type ErrorCode, errorTable } from '../../core/errors.js';
 import { parseMessage, printMessage } from '../../core/wire.js';
+import { ownerPrefix } from '../../doors/owner/owner-routes.js';
+import type { OwnerBody, OwnerBodyName } from '../../doors/owner/owner-schemas.js';
 
 export interface HubRequest {
   path: string;
@@ -26,6 +28,15 @@ export interface HubRequest {
 export async function askHub(url: string, options: HubRequest): Promise<unknown> {
   const response = await send(url, options);
   return parseMessage(await textOf(response));
+}
+
+/** Asks a route of the owner's API, which answers with the body of that name. Given up after 10 s unless it is said otherwise. Rejects as `askHub`. */
+export async function askOwner<Name extends OwnerBodyName>(
+  { url, token }: { url: string; token: string },
+  path: string,
+  more: Omit<HubRequest, 'path' | 'token'> = {},
+): Promise<OwnerBody<Name>> {
+  return (await askHub(url, { timeoutMs: 10_000, ...more, path: `${ownerPrefix}${path}`, token })) as OwnerBody<Name>;
 }
 
 /** As `askHub`, for an answer of one object per line. The last one is returned, those before are passed to the callback. */

@@ -1,27 +1,23 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { typedHeader } from '../../doors/tool-proxy/call-door.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
-import { askHub, streamFromHub } from './hub-request.js';
+import { askHub, askOwner, streamFromHub } from './hub-request.js';
 import type { ToolEvent, ToolSource } from './tool-source.js';
 
-/** A hub answers such questions at once, unless it starts a server for it. Milliseconds. */
-const askMs = 10_000;
+/** A hub may start a server to answer. Milliseconds. */
 const startMs = 120_000;
 
 /** The servers of the running hub, as its owner. */
-export function createHubSource({ url, token }: { url: string; token: string }): ToolSource {
-  const describe = async () => (await askHub(url, { path: `${ownerPrefix}/servers`, token, timeoutMs: askMs })) as Partial<HubReport>;
+export function createHubSource(hub: { url: string; token: string }): ToolSource {
+  const { url, token } = hub;
+  const describe = async () => (await askOwner<'HubReport'>(hub, '/servers')) as Partial<OwnerBody<'HubReport'>>;
   return {
     hub: url,
     servers: async () => (await describe()).servers ?? [],
     // One of an older version says nothing of it.
     policy: async () => (await describe()).policy ?? { code_mode: false, approvals: false, owner_can_approve: true },
-    server: async (name) => {
-      const path = `${ownerPrefix}/servers/${encodeURIComponent(name)}`;
-      return (await askHub(url, { path, token, timeoutMs: startMs })) as ServerReport;
-    },
+    server: (name) => askOwner<'Server'>(hub, `/servers/${encodeURIComponent(name)}`, { timeoutMs: startMs }),
     call: async ({ server, tool }, args, { signal, isTyped, onEvent }) => {
       const path = `/api/v1/mcp/proxy/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}`;
       const headers: Record<string, string> = isTyped ? { [typedHeader]: 'true' } : {};

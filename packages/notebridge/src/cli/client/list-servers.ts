@@ -1,6 +1,6 @@
-import type { ServerReport } from '../../catalog/describe-servers.js';
 import { userConfigFile } from '../../config/load-config.js';
 import { printMessage } from '../../core/wire.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import { type SourceOptions, withSource } from './open-source.js';
@@ -29,14 +29,14 @@ function toWhere(hub: string | null): string {
   return hub === null ? 'No hub runs; these were started to look at them, and ended again.' : `Of the hub at ${hub}`;
 }
 
-function toText(hub: string | null, servers: readonly ServerReport[], paint: Paint, width: number | undefined): string {
+function toText(hub: string | null, servers: readonly OwnerBody<'Server'>[], paint: Paint, width: number | undefined): string {
   const rows = servers.map((server) => toRow(server, paint));
   const headings = ['SERVER', 'STATE', 'SINCE', 'TOOLS', 'PID', 'RESTARTS', 'AGENTS SEE'];
   const reasons = servers.filter(({ reason }) => reason !== null).map((server) => toReason(server, paint));
   return `${paint.dim(toWhere(hub))}\n\n${toTable(headings, rows, { paint, width })}${reasons.length === 0 ? '' : `\n${reasons.join('\n')}\n`}`;
 }
 
-function toRow({ name, status, since, tools, pid, restarts, expose }: ServerReport, paint: Paint): string[] {
+function toRow({ name, status, since, tools, pid, restarts, expose }: OwnerBody<'Server'>, paint: Paint): string[] {
   const colour = {
     running: paint.green,
     failed: paint.red,
@@ -58,7 +58,7 @@ function toRow({ name, status, since, tools, pid, restarts, expose }: ServerRepo
   ];
 }
 
-function toReason({ name, reason }: ServerReport, paint: Paint): string {
+function toReason({ name, reason }: OwnerBody<'Server'>, paint: Paint): string {
   const lines = withoutControls(reason ?? '')
     .trimEnd()
     .split('\n');

@@ -1,9 +1,9 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject } from '@notebridge/kit/json';
-import type { DescribedTool, ServerReport } from '../../catalog/describe-servers.js';
 import type { PolicyReport } from '../../catalog/policy-report.js';
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { quote } from '../../util/quote.js';
 import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toTable } from '../terminal.js';
@@ -42,11 +42,11 @@ export async function listTools({ server, tool }: Wanted, options: ListOptions):
   stdout.write(`${toListText(servers, { paint, width })}${notes.map((text) => `\n${asTyped(text)}\n`).join('')}`);
 }
 
-function needApproval(servers: readonly ServerReport[]): boolean {
+function needApproval(servers: readonly OwnerBody<'Server'>[]): boolean {
   return servers.some(({ tools }) => tools?.some((tool) => tool.needs_approval) === true);
 }
 
-function findTool({ name, tools }: ServerReport, wanted: string): DescribedTool {
+function findTool({ name, tools }: OwnerBody<'Server'>, wanted: string): OwnerBody<'Tool'> {
   const found = tools?.find((tool) => tool.name === wanted || tool.agent_name === wanted);
   if (found !== undefined) return found;
   const names = (tools ?? []).map((tool) => tool.name);
@@ -56,7 +56,7 @@ function findTool({ name, tools }: ServerReport, wanted: string): DescribedTool 
 }
 
 /** Grouped by server; agents' names stand only where they are not `server__tool`. */
-function toListText(servers: readonly ServerReport[], { paint, width }: { paint: Paint; width: number | undefined }): string {
+function toListText(servers: readonly OwnerBody<'Server'>[], { paint, width }: { paint: Paint; width: number | undefined }): string {
   return servers
     .map((server) => {
       const { name, tools, status, expose, names } = server;
@@ -72,7 +72,7 @@ function toListText(servers: readonly ServerReport[], { paint, width }: { paint:
 
 function toRow(
   prefix: string,
-  { name, agent_name: agentName, description, needs_approval: needsApproval }: DescribedTool,
+  { name, agent_name: agentName, description, needs_approval: needsApproval }: OwnerBody<'Tool'>,
   isShown: boolean,
 ): string[] {
   const other = isShown && agentName !== `${prefix}${name}` ? `(agents: ${agentName ?? 'no name'}) ` : '';
@@ -86,7 +86,7 @@ function firstLine(text: string | null): string {
 /** Descriptions are the server's words: none of their control characters reaches the terminal. */
 function toToolText(
   server: string,
-  { name, agent_name: agentName, description, input_schema: schema, output_schema: output, annotations, ...more }: DescribedTool,
+  { name, agent_name: agentName, description, input_schema: schema, output_schema: output, annotations, ...more }: OwnerBody<'Tool'>,
   { paint, policy }: { paint: Paint; policy: PolicyReport },
 ): string {
   const hints = isJsonObject(annotations)

@@ -1,7 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { ServerReport } from '../../catalog/describe-servers.js';
-import type { PolicyReport } from '../../catalog/policy-report.js';
 import type { ToolAddress } from '../../core/tool-address.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 
 export interface CallOptions {
@@ -23,11 +22,11 @@ export interface ToolSource {
   /** The hub's address; undefined for this process. */
   readonly hub: string | undefined;
   /** The status of all servers. */
-  servers(): Promise<ServerReport[]>;
+  servers(): Promise<readonly OwnerBody<'Server'>[]>;
   /** How their tools are called. */
-  policy(): Promise<PolicyReport>;
+  policy(): Promise<OwnerBody<'HubReport'>['policy']>;
   /** One of them with its tools, started for it if need be. Rejects with `unknown_server` or `upstream_unavailable`. */
-  server(name: string): Promise<ServerReport>;
+  server(name: string): Promise<OwnerBody<'Server'>>;
   /** Resolves also for a tool that failed. Rejects with `unknown_server`, `cancelled`, and what kept the call from being made. */
   call(address: ToolAddress, args: JsonObject, options: CallOptions): Promise<ToolCallResponse>;
   /** Ends what was started for it. Closing twice is harmless. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Command } from 'commander';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { PendingApproval } from '../../grants/approvals/pending-approvals.js';
 import { collect, sharedOptions } from '../command-options.js';
 import { ownHub } from '../hub/own-hub.js';

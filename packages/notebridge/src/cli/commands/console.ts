@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { Command } from 'commander';
-import { consoleLinksPath } from '../../doors/console/console-door.js';
+import { consoleLinkRoute, ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { openAddress } from '../../identity/open-address.js';
 import { ownHub } from '../hub/own-hub.js';
 import { newTypedCode } from './code.js';
@@ -14,7 +14,7 @@ export function consoleCommand(command: Command): void {
 async function openConsole({ browser }: { browser: boolean }): Promise<void> {
   const hub = await ownHub();
   const newAddress = async (query = ''): Promise<string> => {
-    const answer = await hub.ask(`${consoleLinksPath}${query}`, { body: {} });
+    const answer = await hub.ask(`${ownerPrefix}${consoleLinkRoute.path}${query}`, { body: {} });
     return String(isJsonObject(answer) ? answer.address : '');
   };
   const { stdout, stderr } = process;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { LoggerLevel } from '@notebridge/kit/logger';
 import { type Command, Option } from 'commander';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { numberWithin, sharedOptions } from '../command-options.js';
 import { ownHub } from '../hub/own-hub.js';
 import { abortOnSignal } from '../process-life.js';

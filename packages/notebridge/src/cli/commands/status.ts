@@ -1,8 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Command } from 'commander';
-import type { ClusterStatus, HubOfStatus } from '../../doors/owner/cluster-status.js';
-import type { HubStatus } from '../../doors/owner/hub-status.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { ownerPrefix } from '../../doors/owner/owner-routes.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { sharedOptions } from '../command-options.js';
 import { ownHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
@@ -17,15 +16,9 @@ export function statusCommand(command: Command): void {
 /** Calls that failed, of the last ones. */
 const mostFailed = 5;
 
-/** A call as the hub prints it. */
-interface FailedCall {
-  server: string | null;
-  tool: string | null;
-  outcome: string;
-  started_at: string;
-  call_id: string;
-  caller: { kind: string; label: string | null; client: string | null };
-}
+type HubStatus = OwnerBody<'Hub'>;
+type ClusterStatus = OwnerBody<'Cluster'>;
+type FailedCall = OwnerBody<'Call'>;
 
 /** Prints the hub on one screen: what is wrong comes first. Rejects with `closed` without a hub. */
 async function showStatus({ json = false }: { json?: boolean }): Promise<void> {
@@ -83,7 +76,7 @@ function toTrouble({ name, status, since, reason, starting_late: isLate }: State
 function toRow({ server, tool, outcome, started_at: startedAt, call_id: id, caller }: FailedCall): string[] {
   const what = onOneLine([server, tool].filter((part) => part !== null && part !== '').join(':') || 'a request');
   const who = onOneLine(caller.label ?? caller.client ?? caller.kind);
-  return [what, `${toAge(startedAt)} ago`, who, paint.red(outcome), id];
+  return [what, `${toAge(startedAt)} ago`, who, paint.red(outcome ?? ''), id];
 }
 
 /** Of more hubs it is said how many there are. */
@@ -121,7 +114,7 @@ function toClusterRows({ name, state, since, hubs }: ClusterStatus): string[][] 
   ];
 }
 
-function toHubLine({ name, is_this: isThis, draining, servers, pages }: HubOfStatus): string {
+function toHubLine({ name, is_this: isThis, draining, servers, pages }: OwnerBody<'HubOfCluster'>): string {
   const named = servers.first.slice(0, mostServers).map((server) => onOneLine(server.name));
   const more = servers.count - named.length;
   const has = [

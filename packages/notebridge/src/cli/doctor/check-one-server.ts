@@ -1,7 +1,7 @@
 import type { HubOfCluster } from '../../assembly/cluster/look-at-cluster.js';
 import type { ServerConfig } from '../../config/server-config.js';
 import type { ServerStatus } from '../../core/tool-server.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { quote } from '../../util/quote.js';
 import { askHub } from '../client/hub-request.js';
 import { isInCluster } from '../grants/grant-desk.js';

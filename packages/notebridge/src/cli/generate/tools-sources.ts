@@ -4,7 +4,7 @@ import { type GatheredInput, gatherInput } from '../../bindings/input.js';
 import { loadConfig } from '../../config/load-config.js';
 import { codeOf } from '../../core/errors.js';
 import { onToolsChanged } from '../../core/tool-server.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { proxyPrefix } from '../../doors/tool-proxy/tool-proxy.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import { askHub } from '../client/hub-request.js';

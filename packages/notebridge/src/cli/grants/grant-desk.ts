@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { GrantChange } from '../../grants/audit-line.js';
 import type { GrantView } from '../../grants/grant.js';
 import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';

@@ -8,6 +8,7 @@ import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { sendBody, sendEmpty } from '../http/raw-answer.js';
 import { refuse } from '../http/refusal.js';
+import { consoleLinkRoute, ownerPrefix } from '../owner/owner-routes.js';
 import type { ConsoleSessions } from './console-sessions.js';
 
 export interface ConsoleDoorOptions {
@@ -18,8 +19,6 @@ export interface ConsoleDoorOptions {
 
 /** Where the console stands. */
 const consolePath = '/console';
-/** Where the owner's commands ask for an address that opens it. */
-export const consoleLinksPath = '/api/v1/hub/console/links';
 
 /** No inline script or style; it reaches nothing but this server, and nothing shows it in a frame. */
 const pageHeaders = [
@@ -43,7 +42,7 @@ export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: Cons
   const backoff = new AuthBackoff();
   app.addRoute({
     methods: ['POST'],
-    path: consoleLinksPath,
+    path: `${ownerPrefix}${consoleLinkRoute.path}`,
     authenticator,
     handle: (context) => {
       const { principal, request } = context;

@@ -1,41 +1,31 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { GrantStore } from '../../grants/grant-store.js';
 import type { WatchedAgent, WatchedAgents } from '../../recent/watched-agents.js';
 import { quote } from '../../util/quote.js';
-import type { HttpContext } from '../http/http-context.js';
-
-export interface AgentRoutesOptions {
-  agents: WatchedAgents;
-  store: Pick<GrantStore, 'list'>;
-}
+import type { OwnerAnswers } from './owner-routes.js';
+import type { OwnerBody } from './owner-schemas.js';
 
 /** The agents that are connected, for the owner of the hub. */
-export class AgentRoutes {
-  readonly #options: AgentRoutesOptions;
-
-  constructor(options: AgentRoutesOptions) {
-    this.#options = options;
-  }
-
-  /** Those that came last stand first. */
-  list(): JsonObject {
-    const { agents, store } = this.#options;
-    const labels = new Map(store.list().map(({ id, label }) => [id, label]));
-    return { agents: agents.all.map((agent) => describeAgent(agent, labels)).reverse() };
-  }
-
-  /** Ends the session of an agent: its next request is answered with 404. Throws `bad_params` where it has none that can be ended here. */
-  disconnect({ params: [id = ''] }: HttpContext): JsonObject {
-    const agent = this.#options.agents.all.find(({ sessionId }) => sessionId === id);
-    if (agent === undefined) throw new BridgeError('bad_params', `There is no agent ${quote(id)} (any more). See: GET /api/v1/hub/agents`);
-    if (agent.disconnect === undefined) throw new BridgeError('bad_params', howElse(agent));
-    agent.disconnect();
-    return { disconnected: true };
-  }
+export function agentAnswers(agents: WatchedAgents, store: Pick<GrantStore, 'list'>) {
+  return {
+    /** The last that came stands first. */
+    listAgents: () => {
+      const labels = new Map(store.list().map(({ id, label }) => [id, label]));
+      return { agents: agents.all.map((agent) => describeAgent(agent, labels)).reverse() };
+    },
+    /** Ends the session of an agent: its next request is answered with 404. Throws `bad_params` where it has none that can be ended here. */
+    disconnectAgent: ({ params: [id = ''] }) => {
+      const agent = agents.all.find(({ sessionId }) => sessionId === id);
+      if (agent === undefined)
+        throw new BridgeError('bad_params', `There is no agent ${quote(id)} (any more). See: GET /api/v1/hub/agents`);
+      if (agent.disconnect === undefined) throw new BridgeError('bad_params', howElse(agent));
+      agent.disconnect();
+      return { disconnected: true };
+    },
+  } satisfies Partial<OwnerAnswers>;
 }
 
-function describeAgent(agent: WatchedAgent, labels: ReadonlyMap<string, string | undefined>): JsonObject {
+function describeAgent(agent: WatchedAgent, labels: ReadonlyMap<string, string | undefined>): OwnerBody<'Agents'>['agents'][number] {
   const { sessionId, door, era, principal, names, since, lastCallAt, inFlight, disconnect } = agent;
   const grantId = principal.kind === 'grant' ? principal.grantId : undefined;
   return {

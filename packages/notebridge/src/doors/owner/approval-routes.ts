@@ -1,19 +1,20 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../../core/errors.js';
-import type { Decision, PendingApproval } from '../../grants/approvals/pending-approvals.js';
-import type { HttpContext } from '../http/http-context.js';
-import { readObject } from './read-object.js';
+import type { PendingApproval, PendingApprovals } from '../../grants/approvals/pending-approvals.js';
+import type { OwnerAnswers } from './owner-routes.js';
+import type { OwnerBody } from './owner-schemas.js';
 
-/** As JSON has it everywhere: names with underscores, times in ISO 8601. */
-export function printApproval({ since, endsAt, ...call }: PendingApproval): JsonObject {
-  return { ...call, since: new Date(since).toISOString(), ends_at: new Date(endsAt).toISOString() };
+/** The calls that wait for their owner, and what the owner decides about them. */
+export function approvalAnswers(pending: PendingApprovals) {
+  return {
+    listApprovals: () => ({ approvals: pending.list().map(describeApproval) }),
+    showApproval: ({ params: [id = ''] }) => describeApproval(pending.show(id)),
+    decideApproval: async ({ params: [id = ''] }, read) => {
+      const { decision } = await read('The body must be {"decision":"once"}, "session" or "deny".');
+      return describeApproval(pending.decide(id, decision));
+    },
+  } satisfies Partial<OwnerAnswers>;
 }
 
-const decisions: readonly string[] = ['once', 'session', 'deny'] satisfies Decision[];
-
-/** The owner's answer: `{"decision":"once"}`, `session` or `deny`. Rejects with `bad_params` for anything else. */
-export async function receiveDecision(context: HttpContext, maxBytes: number): Promise<Decision> {
-  const { decision } = await readObject(context, maxBytes, ['decision']);
-  if (typeof decision === 'string' && decisions.includes(decision)) return decision as Decision;
-  throw new BridgeError('bad_params', 'The body must be {"decision":"once"}, "session" or "deny".');
+/** As JSON has it everywhere: names with underscores, times in ISO 8601. */
+function describeApproval({ since, endsAt, ...call }: PendingApproval): OwnerBody<'Approval'> {
+  return { ...call, since: new Date(since).toISOString(), ends_at: new Date(endsAt).toISOString() };
 }

@@ -1,23 +1,35 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
-import type { CallFilter, RecentCalls } from '../../recent/recent-calls.js';
+import type { RecentCalls } from '../../recent/recent-calls.js';
 import type { SeenCall, SeenValue } from '../../recent/seen-call.js';
 import { redactValue } from '../../util/redact-members.js';
 import type { Redacting } from '../../util/redactor.js';
+import { callQuery, type OwnerAnswers, ownerPrefix } from './owner-routes.js';
+import type { OwnerBody } from './owner-schemas.js';
+import { readQuery, toNumber } from './read-query.js';
 
-/** Which whole numbers a query may have. */
-export interface NumberRange {
-  least: number;
-  most: number;
+/** The calls that run, and the last ones. `redactor`: takes the secrets out of what was sent and answered. */
+export function callAnswers(calls: RecentCalls, redactor: Redacting) {
+  const callOf = (id = ''): SeenCall => {
+    const call = calls.find(id);
+    if (call !== undefined) return call;
+    throw new BridgeError('bad_params', `There is no call ${JSON.stringify(id)} (any more). See: ${ownerPrefix}/calls`);
+  };
+  return {
+    listCalls: ({ query }) => {
+      const { limit = 100, before, ...filter } = readQuery(query, callQuery);
+      // An id, which is a text to its reader.
+      const first = before === undefined ? undefined : String(toNumber('before', before, { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
+      const found = calls.list(filter, { before: first, limit });
+      return { calls: found.map(describeCall), totals: calls.totals };
+    },
+    getCall: ({ params: [id] }) => printCall(callOf(id), redactor),
+    cancelCall: ({ params: [id] }) => describeCall(calls.cancel(callOf(id).id)),
+  } satisfies Partial<OwnerAnswers>;
 }
 
-const usualLimit = 100;
-export const callLimit: NumberRange = { least: 1, most: 1000 };
-export const anyId: NumberRange = { least: 0, most: Number.MAX_SAFE_INTEGER };
-
 /** As JSON has it everywhere: names with underscores, times in ISO 8601. Nothing of what was sent or answered. */
-export function describeCall(call: SeenCall): JsonObject {
+export function describeCall(call: SeenCall): OwnerBody<'Call'> {
   const { context, address, label } = call.begun;
   const { caller, parent } = context;
   const { principal, client } = caller;
@@ -46,7 +58,7 @@ export function describeCall(call: SeenCall): JsonObject {
 }
 
 /** One call with what was sent and answered, secrets taken out: printed, since exact numbers are to stay what they are. */
-export function printCall(call: SeenCall, redactor: Redacting): string {
+function printCall(call: SeenCall, redactor: Redacting): string {
   const described = printMessage(describeCall(call)).slice(0, -1);
   const part = (name: string, kept: SeenValue): string =>
     kept.isGone ? `"${name}":null,"${name}_left_out":true` : `"${name}":${printKept(kept, redactor)}`;
@@ -62,33 +74,4 @@ function printKept({ value }: SeenValue, redactor: Redacting): string {
     if (error instanceof RangeError) return redactor.redact(printMessage(value));
     throw error;
   }
-}
-
-/** The calls that a query means, the newest first. @throws BridgeError `bad_params`. */
-export function findCalls(calls: RecentCalls, query: URLSearchParams): JsonObject {
-  const filter: CallFilter = {};
-  let limit = usualLimit;
-  let before: string | undefined;
-  for (const [name, value] of query) {
-    if (name === 'limit') limit = toNumber(name, value, callLimit);
-    else if (name === 'before') before = String(toNumber(name, value, anyId));
-    else if (isFilter(name)) filter[name] = value;
-    else
-      throw new BridgeError('bad_params', `There is no ${JSON.stringify(name)}; there are ${[...filters, 'limit', 'before'].join(', ')}.`);
-  }
-  const found = calls.list(filter, { before, limit });
-  return { calls: found.map(describeCall), totals: { ...calls.totals } };
-}
-
-const filters = ['server', 'tool', 'door', 'outcome', 'caller', 'parent'] as const satisfies (keyof CallFilter)[];
-
-function isFilter(name: string): name is (typeof filters)[number] {
-  return (filters as readonly string[]).includes(name);
-}
-
-/** A number of a query. @throws BridgeError `bad_params`. */
-export function toNumber(name: string, value: string, { least, most }: NumberRange): number {
-  const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new BridgeError('bad_params', `"${name}" is ${JSON.stringify(value)}; it must be a whole number from ${least} to ${most}.`);
 }

@@ -1,66 +1,25 @@
-import type { ClusterFacts, HubFacts, WatchedCluster } from '../../cluster/watched-cluster.js';
+import type { ClusterFacts, HubFacts } from '../../cluster/watched-cluster.js';
+import type { OwnerBody } from './owner-schemas.js';
 
-export type ClusterState = 'joining' | 'joined' | 'cut_off' | 'lost' | 'refused' | 'draining';
+type ClusterState = OwnerBody<'Cluster'>['state'];
 
-/** The cluster as this hub knows it: some seconds old, or older while it is cut off. */
-export interface ClusterStatus {
-  name: string;
-  /** Of this hub. */
-  state: ClusterState;
-  /** ISO 8601, as all times here. */
-  since: string;
-  /** What this means for callers, and what to do; null: all is well. */
-  text: string | null;
-  nats: { connected: boolean; since: string };
-  grants_refused: boolean;
-  /** This one first. */
-  hubs: HubOfStatus[];
-}
-
-export interface HubOfStatus {
-  id: string;
-  name: string;
-  is_this: boolean;
-  version: string;
-  /** By its own clock. */
-  started_at: string;
-  /** As it says: it may mean its own machine alone. */
-  address: string | null;
-  /** Calls that run there. */
-  calls: number;
-  draining: boolean;
-  /** Those of which the cluster has one. */
-  servers: HubFacts['servers'];
-  /** Those that a page has come to. Who only watches is given no title. */
-  pages: HubFacts['pages'];
-}
-
-/** What the status of a hub is made of. */
-export interface DescribedCluster {
-  facts: () => ClusterFacts;
-  areGrantsRefused: () => boolean;
-}
-
-export function toDescribed(cluster: WatchedCluster | undefined, store: { readonly isCurrent: boolean }): DescribedCluster | undefined {
-  return cluster && { facts: () => cluster.describe(), areGrantsRefused: () => !store.isCurrent };
-}
-
-/** What others say of themselves is cut to this. Characters. */
+/** A text that another hub says of itself is cut to this. Characters. */
 const longestText = 200;
 
-export function describeCluster({ facts, areGrantsRefused }: DescribedCluster, isOwner: boolean): ClusterStatus {
-  const known = facts();
+export function describeCluster(
+  known: ClusterFacts,
+  { areGrantsRefused, isOwner }: { areGrantsRefused: boolean; isOwner: boolean },
+): OwnerBody<'Cluster'> {
   const { name, nats, hubs } = known;
   const state = stateOf(known);
-  const refused = areGrantsRefused();
   const since = known.drainingSince ?? (state === 'cut_off' ? nats.since : known.lease.since);
   return {
     name,
     state,
     since: toTime(since),
-    text: textOf(known, state, refused),
+    text: textOf(known, state, areGrantsRefused),
     nats: { connected: nats.isConnected, since: toTime(nats.since) },
-    grants_refused: refused,
+    grants_refused: areGrantsRefused,
     hubs: hubs.map((hub) => toHub(hub, isOwner)),
   };
 }
@@ -104,7 +63,10 @@ function textOf({ nats, refusal = '' }: ClusterFacts, state: ClusterState, areGr
   }
 }
 
-function toHub({ id, name, isSelf, version, startedAt, url, load, isDraining, servers, pages }: HubFacts, isOwner: boolean): HubOfStatus {
+function toHub(
+  { id, name, isSelf, version, startedAt, url, load, isDraining, servers, pages }: HubFacts,
+  isOwner: boolean,
+): OwnerBody<'HubOfCluster'> {
   return {
     id,
     name: toShort(name),

@@ -1,4 +1,3 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
@@ -10,6 +9,7 @@ import { EventStream } from '../http/event-stream.js';
 import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
 import { describeCall } from './call-routes.js';
+import type { OwnerBody } from './owner-schemas.js';
 import { StreamPlaces } from './stream-places.js';
 
 const heartbeatMs = 15_000;
@@ -120,8 +120,8 @@ export class OwnerEvents {
 }
 
 /** Beside the calls stand the totals: of many calls only the newest are told of. */
-function toNews(calls: RecentCalls, changed: ReadonlyMap<string, SeenCall>): JsonObject {
-  return { calls: [...changed.values()].map(describeCall), totals: { ...calls.totals } };
+function toNews(calls: RecentCalls, changed: ReadonlyMap<string, SeenCall>): OwnerBody<'Calls'> {
+  return { calls: [...changed.values()].map(describeCall), totals: calls.totals };
 }
 
 const tooMany = refuse(503, `There are ${mostStreams} streams of events open already. Close one.`);

@@ -1,90 +1,65 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { Admission } from '../../grants/admission.js';
 import { parseAllowList } from '../../grants/allow-list.js';
 import { describeGrant } from '../../grants/describe-grant.js';
 import type { GrantTerms } from '../../grants/grant.js';
-import type { GrantStore } from '../../grants/grant-store.js';
-import type { HttpContext } from '../http/http-context.js';
-import { readObject } from './read-object.js';
+import type { GrantStore, IssuedGrant } from '../../grants/grant-store.js';
+import type { OwnerAnswers } from './owner-routes.js';
+import type { OwnerBody } from './owner-schemas.js';
 
-export interface GrantRoutesOptions {
+export interface OwnedGrants {
   store: GrantStore;
-  servers: ToolServers;
   admission: Pick<Admission, 'wouldAllow'>;
-  maxBodyBytes: number;
 }
 
-/** Of a grant: what it may call. */
-const scope = ['allow', 'read_only'];
-const allTerms = [...scope, 'label', 'door', 'ttl_seconds', 'calls', 'per_minute', 'concurrent'];
+/** The grants of the user, for their owner. What is wrong in a body is said by who issues a grant: its values are handed on as they came. */
+export function grantAnswers({ store, admission }: OwnedGrants, servers: ToolServers) {
+  return {
+    listGrants: () => ({ grants: store.list().map(describeGrant), ...(store.isShared ? { in_cluster: true } : {}) }),
+    /** Its token is in this answer, and nowhere else. Rejects with `bad_params`, `limit_reached` or `write_failed`. */
+    issueGrant: async (_, read) => {
+      const { ttl_seconds: seconds, read_only: readOnly, per_minute: perMinute, ...others } = await read();
+      return describeIssued(await asParams(() => store.issue({ ...others, ttlMs: toTtlMs(seconds), readOnly, perMinute } as GrantTerms)));
+    },
+    /** Says of each tool that is known whether a grant with this scope could call it. Issues nothing, starts nothing. Rejects with `bad_params`. */
+    previewGrant: async (_, read) => {
+      const { allow = ['*:*'], read_only: readOnly = false } = await read();
+      const allowList = await asParams(async () => parseAllowList(allow));
+      const terms = { allowList, readOnly: readOnly !== false };
+      const tools = servers
+        .all()
+        .flatMap(({ name: server, knownTools = [] }) =>
+          knownTools.map((tool) => ({ server, tool: tool.name, allowed: admission.wouldAllow(terms, { server, tool: tool.name }, tool) })),
+        );
+      const unknown = servers.all().filter(({ knownTools }) => knownTools === undefined);
+      return { tools, servers_not_asked: unknown.map(({ name }) => name) };
+    },
+    /** Its token is in this answer and nowhere else; the one before opens for a minute more. Rejects with `bad_params` if there is no such grant. */
+    renewGrant: async ({ params: [id = ''] }, read) => {
+      const { ttl_seconds: seconds } = await read();
+      try {
+        return describeIssued(await asParams(() => store.renew(id, toTtlMs(seconds))));
+      } catch (error) {
+        // Not the caller's own token, of which the code would speak.
+        if (codeOf(error) === 'bad_grant') throw unknownGrant(id);
+        throw error;
+      }
+    },
+    /** Rejects with `bad_params` if there is no such grant. */
+    revokeGrant: async ({ params: [id = ''] }) => {
+      if (await store.revoke(id)) return { revoked: true };
+      throw unknownGrant(id);
+    },
+  } satisfies Partial<OwnerAnswers>;
+}
 
-/** The grants of the user, for their owner. */
-export class GrantRoutes {
-  readonly #options: GrantRoutesOptions;
-
-  constructor(options: GrantRoutesOptions) {
-    this.#options = options;
-  }
-
-  list(): JsonObject {
-    const { store } = this.#options;
-    return { grants: store.list().map(describeGrant), ...(store.isShared ? { in_cluster: true } : {}) };
-  }
-
-  /** Issues one. Its token is in this answer, and nowhere else. Rejects with `bad_params`, `limit_reached` or `write_failed`. */
-  async issue(context: HttpContext): Promise<JsonObject> {
-    const { store, maxBodyBytes } = this.#options;
-    const asked = await readObject(context, maxBodyBytes, allTerms);
-    const { token, ...grant } = await asParams(() => store.issue(toTerms(asked)));
-    return { grant: describeGrant(grant), token };
-  }
-
-  /** What a grant with this scope could call of the tools that are known. Issues nothing, starts nothing. Rejects with `bad_params`. */
-  async preview(context: HttpContext): Promise<JsonObject> {
-    const { servers, admission, maxBodyBytes } = this.#options;
-    const { allow = ['*:*'], read_only: readOnly = false } = await readObject(context, maxBodyBytes, scope);
-    const allowList = await asParams(async () => parseAllowList(allow));
-    const terms = { allowList, readOnly: readOnly !== false };
-    const tools = servers
-      .all()
-      .flatMap(({ name: server, knownTools = [] }) =>
-        knownTools.map((tool) => ({ server, tool: tool.name, allowed: admission.wouldAllow(terms, { server, tool: tool.name }, tool) })),
-      );
-    const unknown = servers.all().filter(({ knownTools }) => knownTools === undefined);
-    return { tools, servers_not_asked: unknown.map(({ name }) => name) };
-  }
-
-  /** A new token, which is in this answer and nowhere else; the one before opens for a minute more. Rejects with `bad_params` if there is no such grant. */
-  async renew(context: HttpContext): Promise<JsonObject> {
-    const { store, maxBodyBytes } = this.#options;
-    const { ttl_seconds: seconds } = await readObject(context, maxBodyBytes, ['ttl_seconds']);
-    const [id = ''] = context.params;
-    try {
-      const { token, ...grant } = await asParams(() => store.renew(id, toTtlMs(seconds)));
-      return { grant: describeGrant(grant), token };
-    } catch (error) {
-      // Not the caller's own token, of which the code would speak.
-      if (codeOf(error) === 'bad_grant') throw unknownGrant(id);
-      throw error;
-    }
-  }
-
-  /** Rejects with `bad_params` if there is no such grant. */
-  async revoke({ params: [id = ''] }: HttpContext): Promise<JsonObject> {
-    if (await this.#options.store.revoke(id)) return { revoked: true };
-    throw unknownGrant(id);
-  }
+function describeIssued({ token, ...grant }: IssuedGrant): OwnerBody<'IssuedGrant'> {
+  return { grant: describeGrant(grant), token };
 }
 
 function unknownGrant(id: string): BridgeError {
   return new BridgeError('bad_params', `There is no live grant ${JSON.stringify(id)}.`);
-}
-
-function toTerms({ ttl_seconds: seconds, read_only: readOnly, per_minute: perMinute, ...others }: JsonObject): GrantTerms {
-  // Each is checked when it is issued.
-  return { ...others, ttlMs: toTtlMs(seconds), readOnly, perMinute } as GrantTerms;
 }
 
 /** As it was sent: it is checked where it is used. */

@@ -1,26 +1,36 @@
-import type { ServerReport } from '../../catalog/describe-servers.js';
+import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import type { HttpContext } from '../http/http-context.js';
+import type { OwnerAnswers } from './owner-routes.js';
 import { unknownServer } from './unknown-server.js';
+import { reportFor } from './watched-report.js';
 
-/** What the owner may do with a server. */
-export type ServerAction = 'start' | 'stop' | 'restart';
-export const serverActions: readonly ServerAction[] = ['start', 'stop', 'restart'];
-
-/** Answers what became of it. Rejects with `unknown_server`, or `bad_params` for one that has no program of its own or is disabled. */
-export async function controlServer(
-  action: ServerAction,
-  { params: [name = ''] }: HttpContext,
-  { servers, describe }: { servers: ToolServers; describe: () => { servers: ServerReport[] } },
-): Promise<ServerReport | undefined> {
-  const server = servers.get(name);
-  if (server === undefined) throw unknownServer(name, servers);
-  await control(action, server);
-  return describe().servers.find((report) => report.name === name);
+/** The servers, and what the owner may do with one. `describe`: describes all; starts and asks nothing. */
+export function serverAnswers(servers: ToolServers, describe: () => HubReport) {
+  /** Answers what became of it. */
+  const after =
+    (work: (server: ToolServer) => Promise<unknown>) =>
+    async ({ params: [name = ''] }: HttpContext): Promise<ServerReport> => {
+      const server = servers.get(name);
+      if (server === undefined) throw unknownServer(name, servers);
+      await work(server);
+      const report = describe().servers.find((one) => one.name === name);
+      if (report === undefined) throw unknownServer(name, servers);
+      return report;
+    };
+  return {
+    listServers: ({ principal }) => reportFor(principal, describe()),
+    /** It is started if its tools are not known yet. */
+    getServer: after((server) => server.listTools()),
+    startServer: after((server) => control(server, 'start')),
+    stopServer: after((server) => control(server, 'stop')),
+    restartServer: after((server) => control(server, 'restart')),
+  } satisfies Partial<OwnerAnswers>;
 }
 
-async function control(action: ServerAction, server: ToolServer): Promise<void> {
+/** Rejects with `bad_params` for a server that has no program of its own or is disabled. */
+async function control(server: ToolServer, action: 'start' | 'stop' | 'restart'): Promise<void> {
   const { name, status } = server;
   if (server.start === undefined || server.stop === undefined)
     throw new BridgeError('bad_params', `${JSON.stringify(name)} is built in, and has no program to ${action}.`);

@@ -2,11 +2,8 @@ import type { Principal } from '../../core/principal.js';
 import { withoutLastLines } from '../../util/with-last-lines.js';
 
 /** Servers as this caller may see them: who only watches is told why one failed, and not what it printed last, which may be anything that it was sent. */
-export function reportFor<Server extends { reason: string | null }, Report extends { servers: Server[] }>(
-  principal: Principal,
-  report: Report,
-): Report {
+export function reportFor<Report extends { servers: readonly { reason: string | null }[] }>(principal: Principal, report: Report): Report {
   if (principal.kind === 'owner') return report;
-  const shown = ({ reason }: Server): string | null => (reason === null ? null : withoutLastLines(reason));
-  return { ...report, servers: report.servers.map((server) => ({ ...server, reason: shown(server) })) };
+  const shown = (reason: string | null): string | null => (reason === null ? null : withoutLastLines(reason));
+  return { ...report, servers: report.servers.map((server) => ({ ...server, reason: shown(server.reason) })) };
 }

@@ -1,3 +1,4 @@
+import { describeListedTool } from '../../catalog/describe-servers.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';
@@ -11,23 +12,7 @@ export interface ProxyServerList {
   total: number;
 }
 
-export interface ListedServer {
-  id: string;
-  name: string;
-  /** False for a server that is built in. */
-  is_config: boolean;
-  is_running: boolean;
-  /** Empty for a server that was never started, or reports none: a list starts nothing and does not wait long. */
-  tools: ListedTool[];
-}
-
-export interface ListedTool {
-  name: string;
-  description: string | null;
-  input_schema: unknown;
-  output_schema: unknown;
-  annotations: unknown;
-}
+type ListedServer = ReturnType<typeof toListed>;
 
 /** The servers whose tools code may call, as far as the principal may know of them. Default principal: the owner. Rejects with `bad_grant`. */
 export async function listProxyServers(proxy: ToolProxy, principal: Principal = owner): Promise<ProxyServerList> {
@@ -39,21 +24,17 @@ export async function listProxyServers(proxy: ToolProxy, principal: Principal = 
   return { servers: listed, total: listed.length };
 }
 
-function toListed(proxy: ToolProxy, server: ToolServer, principal: Principal): ListedServer {
+function toListed(proxy: ToolProxy, server: ToolServer, principal: Principal) {
   const { name, isConfig, state, knownTools = [] } = server;
   const tools = knownTools.filter((tool) => proxy.mayList(principal, { server: name, tool: tool.name }, tool));
   return {
     id: name,
     name,
+    /** False for a server that is built in. */
     is_config: isConfig,
     is_running: state.status === 'running',
-    tools: tools.map((tool) => ({
-      name: tool.name,
-      description: tool.description ?? null,
-      input_schema: tool.inputSchema,
-      output_schema: tool.outputSchema ?? null,
-      annotations: tool.annotations ?? null,
-    })),
+    /** Empty for a server that was never started, or reports none: a list starts nothing and does not wait long. */
+    tools: tools.map(describeListedTool),
   };
 }
 

@@ -14,6 +14,7 @@ import { sendTagged } from './entity-tag.js';
 import { challengeSchema, fits } from './input-schemas.js';
 import { listProxyServers } from './list-proxy-servers.js';
 import { isReady, proxyHealth, proxyReadiness } from './proxy-health.js';
+import type { ProxyBody } from './proxy-schemas.js';
 import { callTarget } from './proxy-tool-call.js';
 import { createProxyContext, searchAddress, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
 
@@ -77,7 +78,7 @@ const badChallenge = refuse(400, 'A challenge is 16 to 256 letters, digits, "-" 
 
 function addListRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authenticator): void {
   const list = async (context: HttpContext): Promise<void> =>
-    sendTaggedJson(context, printMessage(await listProxyServers(proxy, context.principal)));
+    sendTaggedJson(context, printMessage((await listProxyServers(proxy, context.principal)) satisfies ProxyBody<'ServerList'>));
   app.addRoute({ methods: readMethods, path: `${proxyPrefix}/servers`, authenticator, handle: list });
 
   const ready = async (context: HttpContext): Promise<void> => {
@@ -94,7 +95,7 @@ function addListRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
     const isOperator = principal !== undefined && principal.kind !== 'grant';
     const { status, checks, servers } = readiness;
     const isVerbose = context.query.has('verbose');
-    const answer = { status, ...(isVerbose && { checks }), ...(isOperator && { servers }) } as unknown as JsonObject;
+    const answer: ProxyBody<'Readiness'> = { status, ...(isVerbose && { checks }), ...(isOperator && { servers }) };
     context.sendJson(isReady(readiness) ? 200 : 503, printMessage(answer));
   };
   app.addRoute({ methods: readMethods, path: '/readyz', handle: ready, isAnsweredToTheEnd: true });
