@@ -59,8 +59,10 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
       foreign: 0,
     });
     expect(sight.hubs).toMatchObject([{ name: 'hub-a', isDraining: false, load: 0 }]);
-    const { stdout } = await ps(args);
-    expect(stdout).toMatch(/^HUB +ID +VERSION +SINCE +CALLS +STATE +ADDRESS +HAS\nhub-a .* serving .*server shop\n$/);
+    // Until its server has started, that is said behind its name.
+    await expect
+      .poll(async () => (await ps(args)).stdout)
+      .toMatch(/^HUB +ID +VERSION +SINCE +CALLS +STATE +ADDRESS +HAS\nhub-a .* serving .*server shop\n$/);
   });
 
   it('ps --cluster takes the NATS of its option or of NOTEBRIDGE_CLUSTER, and the key of the state folder', {
