@@ -115,7 +115,7 @@ export interface WhoWaits {
 }
 
 /** Calls that wait at once: of one agent, of all with the same rights, and of all. */
-export const mostWaiting = { ofAgent: 64, ofPrincipal: 256, ofAll: 1000 };
+const mostWaiting = { ofAgent: 64, ofPrincipal: 256, ofAll: 1000 };
 
 /** True if no more calls of this one may wait: it shall not keep others out, whatever it calls itself. */
 export function isFull(waiting: Iterable<{ readonly who: WhoWaits }>, { principal, agent }: WhoWaits): boolean {
