@@ -21,7 +21,9 @@ export const findNotebook: FindNotebook = async (named, open) => {
   throw new BridgeError('bad_notebook', `${quote(named.text)} names no notebook. Give ${argumentsOf(notebookKinds)}.`);
 };
 
-/** The values of `--notebook`, for texts. */
+/** The values of `--notebook`, for texts: words first, the longest description last. */
 export function argumentsOf(kinds: readonly NotebookKind[]): string {
-  return kinds.map((kind) => kind.arguments).join(', ');
+  const all = kinds.flatMap((kind) => kind.arguments);
+  const described = all.filter((text) => !text.startsWith('"')).reverse();
+  return `${[...all.filter((text) => text.startsWith('"')), ...described.slice(0, -1)].join(', ')}, or ${described.at(-1)}`;
 }

@@ -16,7 +16,7 @@ export interface NotebookKind {
   /** As addresses have it. */
   readonly name: NotebookAddress['kind'];
   /** The values of `--notebook` that are of this kind, for texts. */
-  readonly arguments: string;
+  readonly arguments: readonly string[];
   /** How `--notebook` opens it; undefined: the value is of another kind. Throws `bad_usage`. */
   opener(argument: string): OpenNotebook | undefined;
   /** The notebook that an agent names; undefined: it is of another kind. Rejects with `bad_notebook`, `bad_origin`. */

@@ -73,7 +73,7 @@ describe('setup --notebook jupyter', () => {
       /put "jupyter=" before its address: --notebook jupyter=http:[^ ]*token=…$/,
     ],
     ['.', /it is a folder\. Name the notebook in it: work\.ipynb/],
-    ['jupiter', /give "colab", "local", "jupyter"/],
+    ['jupiter', /give "colab", "jupyter" or "jupyter=ADDRESS", "local", a file that ends in \.ipynb, or the URL/],
   ])('refuses %j with what to do, and writes nothing', async (notebook, text) => {
     await expect(run({ notebook })).rejects.toThrow(text);
     await expect(cursorEntry()).rejects.toThrow('ENOENT');

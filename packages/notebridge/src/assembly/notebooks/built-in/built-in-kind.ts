@@ -13,7 +13,7 @@ import { withOutputs } from '../with-outputs.js';
 /** The notebook that comes with us: on a file, or in memory. Asked last: any path may be one of its own. */
 export const builtInKind: NotebookKind = {
   name: 'built-in',
-  arguments: '"local", a file that ends in .ipynb',
+  arguments: ['"local"', 'a file that ends in .ipynb'],
   opener: (argument) => {
     const isFile = argument.endsWith('.ipynb') && !URL.canParse(argument);
     return argument === 'local' || isFile ? withOutputs((setup) => openHeld(setup, isFile ? argument : undefined)) : undefined;

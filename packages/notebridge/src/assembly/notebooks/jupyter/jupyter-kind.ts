@@ -12,7 +12,7 @@ import { withOutputs } from '../with-outputs.js';
 /** Notebooks of a Jupyter server. */
 export const jupyterKind: NotebookKind = {
   name: 'jupyter',
-  arguments: '"jupyter" or "jupyter=ADDRESS"',
+  arguments: ['"jupyter" or "jupyter=ADDRESS"'],
   opener: (argument) =>
     argument === 'jupyter' || argument.startsWith('jupyter=')
       ? withOutputs((setup) => openHeld(setup, argument.slice('jupyter='.length)))

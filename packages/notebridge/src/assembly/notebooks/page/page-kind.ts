@@ -10,7 +10,7 @@ const linked = pageProfiles.flatMap(({ links }) => links?.short ?? []);
 /** Pages in a browser, as those of Colab. Which ones there are, `page-profiles.ts` says. */
 export const pageKind: NotebookKind = {
   name: 'page',
-  arguments: `${named.join(', ')}, the URL of a notebook on ${linked.join(', ')}`,
+  arguments: [...named, `the URL of a notebook on ${linked.join(', ')}`],
   opener: (argument) => {
     const profile = findProfile(argument);
     const page = profile === undefined ? findPage(argument) : { profile, url: profile.defaultUrl };
