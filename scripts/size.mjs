@@ -46,14 +46,15 @@ function filesIn(folder) {
 function codeLines(file) {
   const text = readFileSync(file, 'utf8');
   if (file.endsWith('.py')) return text.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('#')).length;
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const lines = new Set();
   const mark = (node) => {
-    if (node.kind >= ts.SyntaxKind.FirstToken && node.kind <= ts.SyntaxKind.LastToken && node.getWidth(source) > 0) {
-      const [from, to] = [node.getStart(source), node.getEnd()].map((at) => source.getLineAndCharacterOfPosition(at).line);
-      for (let line = from; line <= to; line++) lines.add(line);
-    }
-    for (const child of node.getChildren(source)) if (child.kind < ts.SyntaxKind.FirstJSDocNode) mark(child);
+    if (node.kind >= ts.SyntaxKind.FirstJSDocNode && node.kind <= ts.SyntaxKind.LastJSDocNode) return;
+    const children = node.getChildren(source);
+    for (const child of children) mark(child);
+    if (children.length > 0 || node.getWidth(source) === 0) return;
+    const [from, to] = [node.getStart(source), node.getEnd()].map((at) => source.getLineAndCharacterOfPosition(at).line);
+    for (let line = from; line <= to; line++) lines.add(line);
   };
   mark(source);
   return lines.size;
