@@ -79,7 +79,8 @@ function lastGrowth(grown: readonly Growth[]): number {
   // Too slow before anything could be compared.
   if (grown.length < 3 && grown.some(({ cpuMs }) => cpuMs > 1000)) return Number.POSITIVE_INFINITY;
   if (before === undefined || last === undefined || last.cpuMs < 100) return 0;
-  return last.cpuMs / Math.max(before.cpuMs, 5);
+  // One collection of garbage more or less is as long.
+  return last.cpuMs / Math.max(before.cpuMs, 20);
 }
 
 /** For what shows its square only where it is large: how many times the cost of work has grown over two doublings. */
