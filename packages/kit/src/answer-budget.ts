@@ -1,11 +1,11 @@
 /**
- * What one answer to an agent holds of outputs, whichever notebook it is of and in code mode: about 5,000 tokens of text, and the images that
+ * The outputs that one answer to an agent holds, whichever notebook it is of and in code mode: about 5,000 tokens of text, and the images that
  * hosts take. A result over that is shortened, and says where the rest is.
  */
 export const answerBudget = {
   /** Characters of JSON. The rest of a result has keys and ids, and is escaped once more on its way: 20,000 in all. */
   textCharacters: 18_000,
-  /** Of a table: its first and last rows. */
+  /** Characters of a table: its first and last rows. */
   tableCharacters: 6000,
   images: 20,
   /** Bytes of one image. All of a result together take as many as four of this size. */

@@ -1,4 +1,4 @@
-// What fits outputs of other notebooks to an agent: pages answer in nbformat too.
+// Fits outputs of other notebooks to an agent: pages answer in nbformat too.
 
 export { NotebookError } from './model/errors.js';
 export type { Output } from './model/output.js';

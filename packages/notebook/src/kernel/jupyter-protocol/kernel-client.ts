@@ -87,7 +87,7 @@ export class KernelClient {
       store_history: true,
       user_expressions: {},
       allow_stdin: canAsk,
-      // What waits in the kernel behind it is not meant to be dropped for its error.
+      // Its error is not to drop the code that waits in the kernel behind it.
       stop_on_error: false,
     };
     const id = this.#options.send({ channel: 'shell', type: 'execute_request', content });

@@ -128,7 +128,7 @@ function keepPackages({ servers, guard, logger }: Pick<CodeModeOptions, 'servers
   };
 }
 
-/** What checks code before it runs; undefined where the config does not want it, or no checker is installed. Throws `bad_config` if it must be there. */
+/** The type checker of code before it runs; undefined where the config does not want it, or no checker is installed. Throws `bad_config` if it must be there. */
 function openTypeChecker({ config, env, logger }: Pick<Settings, 'config' | 'env' | 'logger'>): TypeChecker | undefined {
   const { typeCheck, typeCheckMs: waitMs, idleMinutes } = config.codeMode;
   if (typeCheck === 'off') return undefined;

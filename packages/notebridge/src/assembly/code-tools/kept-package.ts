@@ -13,7 +13,7 @@ import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
 export interface KeptPackageOptions {
   servers: ToolServers;
   mayShow?: GatherOptions['mayShow'];
-  /** What it is made from; undefined: there is nothing to call. `gather`: asks the servers. */
+  /** The package's input; undefined: there is nothing to call. `gather`: asks the servers. */
   inputOf: (gather: () => Promise<BindingsInput>) => Promise<BindingsInput | undefined>;
   /** Why there is none then. */
   nothing: string;
