@@ -10,7 +10,7 @@ export interface ImageFacts {
 }
 
 /** Multiples of four: whole bytes. The size of a JPEG may stand behind a colour profile. */
-const jpegHeadCharacters = 256 * 1024;
+const jpegHeadCharacters = 400_000;
 const tailCharacters = 96;
 
 /** Reads base64 without line breaks. Undefined for what is no image of these formats. Nothing is decoded but both ends. */

@@ -2,10 +2,7 @@ import { attributesOf, endsParagraph, htmlTags, impliedEnds, plainBoxes, rawTags
 import { MarkupReader, type MarkupToken } from './markup-tokens.js';
 import { safeDeclarations, safeSheet } from './safe-css.js';
 
-/** What is taken out whole, and would have acted or brought in a page. */
-export type Removed = 'script' | 'iframe';
-
-/** A part of foreign HTML that a browser can take in at once, and what was taken out of it. */
+/** A part of foreign HTML that a browser can take in at once. */
 export interface HtmlPiece {
   /** Well nested, of known elements and attributes only. */
   readonly html: string;
@@ -13,25 +10,17 @@ export interface HtmlPiece {
   readonly styles: readonly string[];
   /** Of style elements, up to here. */
   readonly sheets: readonly string[];
-  /** Up to here. */
-  readonly removed: ReadonlySet<Removed>;
-}
-
-export interface PieceLimits {
-  /** Elements and texts; an image counts for `imageCost`. */
-  readonly maxNodes: number;
-  readonly maxCharacters: number;
 }
 
 export interface HtmlBounderOptions {
   /** It goes into a shadow tree, and keeps its classes and names. */
   isApart: boolean;
-  limits?: PieceLimits;
   /** About how many elements the part is that a mark names. */
   costOfPart?: (mark: string) => number;
 }
 
-export const pieceLimits: PieceLimits = { maxNodes: 10_000, maxCharacters: 50_000 };
+/** Of one piece. Elements and texts; an image counts for `imageCost`. */
+export const pieceLimits = { maxNodes: 10_000, maxCharacters: 50_000 };
 
 const imageCost = 50;
 const maxDepth = 64;
@@ -52,10 +41,8 @@ const knownTags = new Set(htmlTags);
 export class HtmlBounder {
   readonly #reader: MarkupReader;
   readonly #attributes: ReadonlySet<string>;
-  readonly #limits: PieceLimits;
   readonly #costOfPart: ((mark: string) => number) | undefined;
   readonly #sheets: string[] = [];
-  readonly #removed = new Set<Removed>();
   /** Open elements, with the tag that opens each anew in the next piece. */
   readonly #open: { readonly name: string; readonly tag: string; readonly style: string | undefined }[] = [];
   /** Opened too deep, and passed over: their ends are passed over too. */
@@ -68,10 +55,9 @@ export class HtmlBounder {
   #nodes = 0;
   #characters = 0;
 
-  constructor(source: string, { isApart, limits = pieceLimits, costOfPart }: HtmlBounderOptions) {
+  constructor(source: string, { isApart, costOfPart }: HtmlBounderOptions) {
     this.#reader = new MarkupReader(source);
     this.#attributes = new Set(isApart ? attributesOf.apart : attributesOf.page);
-    this.#limits = limits;
     this.#costOfPart = costOfPart;
   }
 
@@ -90,9 +76,9 @@ export class HtmlBounder {
     this.#nodes = 0;
     this.#characters = 0;
     for (const { tag, style } of this.#open) this.#out.push(this.#withStyle(tag, style));
-    while (!this.#isAtEnd && this.#nodes < this.#limits.maxNodes && this.#characters < this.#limits.maxCharacters) this.#step();
+    while (!this.#isAtEnd && this.#nodes < pieceLimits.maxNodes && this.#characters < pieceLimits.maxCharacters) this.#step();
     for (const { name } of this.#open.toReversed()) this.#out.push(`</${name}>`);
-    return { html: this.#out.join(''), styles: this.#styles, sheets: [...this.#sheets], removed: new Set(this.#removed) };
+    return { html: this.#out.join(''), styles: this.#styles, sheets: [...this.#sheets] };
   }
 
   #step(): void {
@@ -100,7 +86,7 @@ export class HtmlBounder {
     const token = this.#reader.next();
     if (!token) this.#isAtEnd = true;
     else if (token.kind === 'text') this.#text(token);
-    else if (token.kind === 'literal') this.#put(escaped(token.text.slice(0, this.#limits.maxCharacters)));
+    else if (token.kind === 'literal') this.#put(escaped(token.text.slice(0, pieceLimits.maxCharacters)));
     else if (token.kind === 'close') this.#close(token.name.toLowerCase());
     else this.#element(token);
   }
@@ -108,11 +94,11 @@ export class HtmlBounder {
   /** A text that is too long for this piece goes on in the next one. */
   #text({ from, to }: { from: number; to: number }): void {
     const { source } = this.#reader;
-    const room = this.#limits.maxCharacters - this.#characters;
+    const room = pieceLimits.maxCharacters - this.#characters;
     const end = to - from <= room ? to : cutBefore(source, from, from + Math.max(1, room));
     this.#pending = end < to ? { from: end, to } : undefined;
     this.#put(withBreaks(escaped(source.slice(from, end))));
-    if (this.#pending) this.#characters = this.#limits.maxCharacters;
+    if (this.#pending) this.#characters = pieceLimits.maxCharacters;
   }
 
   #put(text: string): void {
@@ -125,7 +111,7 @@ export class HtmlBounder {
     const written = token.name.toLowerCase();
     const name = plainBoxes.has(written) ? 'div' : written;
     if (rawTags.has(name)) return this.#raw(name);
-    if (silentTags.has(name)) return token.isClosed ? undefined : this.#passElement(name);
+    if (silentTags.has(name)) return token.isClosed ? undefined : this.#reader.passElement(name, rawTags);
     if (!knownTags.has(name)) return;
     this.#endImplied(name);
     const isVoid = voidTags.has(name);
@@ -163,20 +149,9 @@ export class HtmlBounder {
 
   #raw(name: string): void {
     const text = this.#reader.rawText(name);
-    if (name === 'script' || name === 'iframe') this.#removed.add(name);
     if (name !== 'style' || this.#sheetCharacters > maxSheets) return;
     this.#sheetCharacters += text.length;
     this.#sheets.push(safeSheet(text));
-  }
-
-  #passElement(name: string): void {
-    for (let depth = 1; depth > 0; ) {
-      const token = this.#reader.next();
-      if (!token) return;
-      if (token.kind === 'open' && rawTags.has(token.name.toLowerCase())) this.#reader.rawText(token.name.toLowerCase());
-      if (token.kind === 'open' && !token.isClosed && token.name.toLowerCase() === name) depth++;
-      if (token.kind === 'close' && token.name.toLowerCase() === name) depth--;
-    }
   }
 
   #endImplied(name: string): void {

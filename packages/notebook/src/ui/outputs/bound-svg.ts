@@ -89,7 +89,7 @@ class SvgBounder {
         this.#out.push(`<style>${escaped(safeSheet(this.#reader.rawText('style').replace(/<!\[CDATA\[|\]\]>/g, '')))}</style>`);
       return;
     }
-    if (silent.has(name)) return isClosed ? undefined : this.#pass(name);
+    if (silent.has(name)) return isClosed ? undefined : this.#reader.passElement(name);
     if (!tags.has(name) || (name === 'image' && !attributes.some(([key, value]) => /^(?:xlink:)?href$/.test(key) && isPicture(value))))
       return;
     if (this.#open.length >= maxDepth) {
@@ -153,15 +153,6 @@ class SvgBounder {
     }
     // The drawing ends with its root; what comes behind it would make it none.
     if (index === 0) this.#reader.at = this.#reader.source.length;
-  }
-
-  #pass(name: string): void {
-    for (let depth = 1; depth > 0; ) {
-      const token = this.#reader.next();
-      if (!token) return;
-      if (token.kind === 'open' && token.name === name && !token.isClosed) depth++;
-      if (token.kind === 'close' && token.name === name) depth--;
-    }
   }
 }
 

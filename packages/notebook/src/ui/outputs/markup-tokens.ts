@@ -58,6 +58,20 @@ export class MarkupReader {
     return this.source.slice(from, end);
   }
 
+  /** Behind the end of the element that has just begun. `raw`: elements whose content is no markup. */
+  passElement(name: string, raw: ReadonlySet<string> = new Set()): void {
+    for (let depth = 1; depth > 0; ) {
+      const token = this.next();
+      if (!token) return;
+      if (token.kind !== 'open' && token.kind !== 'close') continue;
+      const found = token.name.toLowerCase();
+      if (token.kind === 'open' && raw.has(found)) this.rawText(found);
+      if (found !== name.toLowerCase()) continue;
+      if (token.kind === 'close') depth--;
+      else if (!token.isClosed) depth++;
+    }
+  }
+
   #text(from: number, searchFrom: number): MarkupToken {
     const end = this.source.indexOf('<', searchFrom);
     this.at = end === -1 ? this.source.length : end;

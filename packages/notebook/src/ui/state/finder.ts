@@ -5,8 +5,8 @@ import type { Cell } from '../../model/cell.js';
 import type { ViewerAction } from '../../viewer/protocol.js';
 import { type FoundPlace, markFound } from '../cells/find-marks.js';
 import type { NotebookView } from '../cells/notebook-view.js';
-import { workInThread } from '../find/pattern-thread.js';
-import { type TextPlace, work } from '../find/pattern-work.js';
+import { type PatternAnswer, type PatternQuestion, type TextPlace, work } from '../find/pattern-work.js';
+import { threadQueue } from '../threads.js';
 import type { Drafts } from './drafts.js';
 import type { Selection } from './selection.js';
 import type { Store } from './store.js';
@@ -28,6 +28,16 @@ export interface FinderOptions {
 
 /** More are not counted. */
 export const maxFound = 10_000;
+
+const askThread = threadQueue<PatternQuestion, object>({
+  name: 'find',
+  faults: { start: 'Its thread does not start.', work: 'This pattern takes too long.', end: 'Its thread failed.' },
+});
+
+/** Rejects for a pattern that takes too long. */
+function workInThread<Question extends PatternQuestion>(question: Question): Promise<PatternAnswer<Question>> {
+  return askThread(question) as Promise<PatternAnswer<Question>>;
+}
 
 /** Finds and replaces in the sources of all cells. */
 export class Finder {
