@@ -2,7 +2,7 @@ import type { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { CellType } from '../../model/cell.js';
 import { el } from '../dom.js';
-import { TextOutput } from '../outputs/text-output.js';
+import { shownText } from '../outputs/text-output.js';
 import { isMostlyUnseen, visible, visibleNodes } from '../visible.js';
 import { createEditor, type EditorOptions, setLabel, setLanguage, setLineNumbers, showText } from './editor.js';
 
@@ -142,12 +142,8 @@ export class CellSource {
   }
 
   #showOnly(reason: string): void {
-    const text = new TextOutput('only-shown');
-    text.show(visible(this.#text));
-    this.element.replaceChildren(
-      el('div', { class: 'not-loaded' }, `This source is shown, and cannot be edited here: ${reason}.`),
-      text.element,
-    );
+    const note = el('div', { class: 'not-loaded' }, `This source is shown, and cannot be edited here: ${reason}.`);
+    this.element.replaceChildren(note, shownText('only-shown', visible(this.#text)));
   }
 }
 

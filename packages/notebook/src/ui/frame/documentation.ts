@@ -2,7 +2,7 @@ import type { EditorView } from '@codemirror/view';
 import type { Inspected } from '../../viewer/protocol.js';
 import { el } from '../dom.js';
 import { richOutput } from '../outputs/rich-output.js';
-import { TextOutput } from '../outputs/text-output.js';
+import { shownText } from '../outputs/text-output.js';
 
 /** Asks the kernel; undefined if it cannot be asked. */
 export type AskDocumentation = (code: string, position: number, detail: 0 | 1) => Promise<Inspected | undefined>;
@@ -95,7 +95,5 @@ export class Documentation {
 function draw(found: NonNullable<Inspected>): HTMLElement {
   const plain = found['text/plain'];
   if (typeof plain !== 'string') return richOutput({ output_type: 'display_data', data: found, metadata: {} });
-  const text = new TextOutput('documentation-text');
-  text.show(plain);
-  return text.element;
+  return shownText('documentation-text', plain);
 }

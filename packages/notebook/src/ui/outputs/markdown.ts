@@ -6,7 +6,7 @@ import { cannotShow } from './cannot-show.js';
 import { formulaStyles, Parts } from './fill-parts.js';
 import { type Piece, showPieces } from './pieces.js';
 import { sanitised } from './sanitise.js';
-import { TextOutput } from './text-output.js';
+import { shownText } from './text-output.js';
 
 /** Characters of source that are laid out at once; a longer text is cut between paragraphs. */
 const maxSource = 100_000;
@@ -36,9 +36,7 @@ async function render(text: Text): Promise<HTMLElement> {
   try {
     showPieces(holder, await sourcePiece(text, 0));
   } catch (error) {
-    const text = new TextOutput('prose-source');
-    text.show(source);
-    holder.replaceChildren(cannotShow('This text', error), text.element);
+    holder.replaceChildren(cannotShow('This text', error), shownText('prose-source', source));
   }
   return holder;
 }

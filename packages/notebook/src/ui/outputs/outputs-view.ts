@@ -1,17 +1,8 @@
 import type { Output } from '../../model/output.js';
-import { toText } from '../../model/text.js';
 import { button, el, setText } from '../dom.js';
-import { withoutAnsi } from './ansi.js';
-import { cannotShow } from './cannot-show.js';
+import { type DrawnOutput, putOutput } from './drawn-outputs.js';
 import { cellBudget, weightOf } from './output-weight.js';
 import { richOutput } from './rich-output.js';
-import { TextOutput } from './text-output.js';
-
-interface Shown {
-  output: Output;
-  element: HTMLElement;
-  text?: TextOutput;
-}
 
 /** Taller outputs are folded; the number is the one of `--fold-height` in `styles/outputs.css`. */
 const foldHeightPx = 480;
@@ -23,7 +14,7 @@ export class OutputsView {
   readonly #more = button({ class: 'quiet show-more', hidden: true, onclick: () => this.#showMore() });
   readonly #fold = button({ class: 'quiet fold', hidden: true, onclick: () => this.#toggle() });
   readonly #sizes = new ResizeObserver(() => this.#measure());
-  #shown: Shown[] = [];
+  readonly #shown: DrawnOutput[] = [];
   #outputs: readonly Output[] = [];
   #budget = cellBudget;
   #isOpen = false;
@@ -49,7 +40,7 @@ export class OutputsView {
     this.#showLeft(outputs.length - count);
     for (const [index, output] of outputs.slice(0, count).entries()) {
       if (this.#shown[index]?.output === output) continue;
-      this.#put(index, output);
+      putOutput(this.#shown, index, output, { list: this.#list, rich: richOutput });
       if (performance.now() > endMs && index + 1 < count) return false;
     }
     this.#list.style.minHeight = '';
@@ -90,18 +81,6 @@ export class OutputsView {
     this.show(this.#outputs, { follows: false });
   }
 
-  #put(index: number, output: Output): void {
-    const before = this.#shown[index];
-    if (before?.text && output.output_type === 'stream' && isSameStream(before.output, output)) {
-      before.output = output;
-      return before.text.show(toText(output.text));
-    }
-    const shown = draw(output);
-    if (before) before.element.replaceWith(shown.element);
-    else this.#list.append(shown.element);
-    this.#shown[index] = shown;
-  }
-
   #measure(): void {
     const isTall = this.#list.scrollHeight > foldHeightPx + 40;
     this.#list.classList.toggle('folded', isTall && !this.#isOpen);
@@ -115,39 +94,4 @@ export class OutputsView {
     this.#measure();
     if (!this.#isOpen) this.element.scrollIntoView({ block: 'nearest' });
   }
-}
-
-/** Each output for itself: one that cannot be drawn says so, and takes nothing else with it. */
-function draw(output: Output): Shown {
-  try {
-    return drawKind(output);
-  } catch (error) {
-    return { output, element: el('div', { class: 'output' }, cannotShow('This output', error)) };
-  }
-}
-
-function drawKind(output: Output): Shown {
-  switch (output.output_type) {
-    case 'stream':
-      return drawText(output, `output stream-output stream-${output.name === 'stderr' ? 'stderr' : 'stdout'}`, toText(output.text));
-    case 'error':
-      return drawText(output, 'output error-output', withoutRuler(output.traceback).join('\n') || `${output.ename}: ${output.evalue}`);
-    default:
-      return { output, element: el('div', { class: 'output' }, richOutput(output)) };
-  }
-}
-
-/** The line of dashes with which IPython begins: the box says it, and a narrow window would break it in three. */
-function withoutRuler(traceback: readonly string[]): readonly string[] {
-  return /^-{20,}$/.test(withoutAnsi(traceback[0] ?? '')) ? traceback.slice(1) : traceback;
-}
-
-function drawText(output: Output, className: string, value: string): Shown {
-  const text = new TextOutput(className);
-  text.show(value);
-  return { output, element: text.element, text };
-}
-
-function isSameStream(before: Output, after: Output): boolean {
-  return before.output_type === 'stream' && after.output_type === 'stream' && before.name === after.name;
 }

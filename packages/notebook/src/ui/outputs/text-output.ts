@@ -59,6 +59,13 @@ export class TextOutput {
   }
 }
 
+/** A text that does not grow any more. */
+export function shownText(className: string, text: string): HTMLElement {
+  const output = new TextOutput(className);
+  output.show(text);
+  return output.element;
+}
+
 /** Cuts between lines, and never within a pair of surrogates. */
 function lineEndBefore(text: string, index: number): number {
   const at = text.lastIndexOf('\n', index);
