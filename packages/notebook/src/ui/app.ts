@@ -2,6 +2,7 @@ import { h } from 'preact';
 import type { Completed, HostMessage, Inspected, ViewerAction } from '../viewer/protocol.js';
 import { CellTools, createInserter, followGaps, switchWithLink } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
+import { createAsk } from './command-parts.js';
 import { type Commands, createCommands } from './commands.js';
 import { el } from './dom.js';
 import { createActivityHint } from './frame/activity-hint.js';
@@ -56,26 +57,24 @@ export function startApp(root: HTMLElement, key: string): void {
   const complain = (text: string, cellId?: string) => banners.set('complaint', { kind: 'error', text, closes: true, cellId });
   const inform = (text: string | undefined, cellId?: string) =>
     banners.set('news', text === undefined ? undefined : { kind: 'info', text, closes: true, cellId });
+  const ask = createAsk(connection, complain);
   /** What a person did not ask for in so many words fails in silence. */
   const askQuietly = async (action: ViewerAction) => connection.request(action).catch(() => undefined);
   const view: NotebookView = new NotebookView({
     store,
     trail,
-    host: {
-      drafts,
-      selection,
-      keys: editorKeys(() => commands),
-      run: (cellId) => void commands.run(cellId),
-      stop: () => commands.stop(),
-      answer: (questionId, text) => void commands.ask({ do: 'answerInput', questionId, text }),
-      answerElicitation: (questionId, answer) => void commands.ask({ do: 'answerElicitation', questionId, answer }),
-      complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
-    },
+    drafts,
+    selection,
+    ask,
+    keys: editorKeys(() => commands),
+    run: (cellId) => void commands.run(cellId),
+    stop: () => commands.stop(),
+    complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
   });
   const documentation = new Documentation(
     async (code, position, detail) => (await askQuietly({ do: 'inspect', code, position, detail })) as Inspected | undefined,
   );
-  const finder = new Finder({ store, drafts, selection, view, ask: (action) => commands.ask(action) });
+  const finder = new Finder({ store, drafts, selection, view, ask });
   const findBar = new FindBar(finder, store, () => commands.show(selection.cellId));
   const keys = new HeldKeys((key) => press(key));
   const commands: Commands = createCommands({
@@ -83,12 +82,12 @@ export function startApp(root: HTMLElement, key: string): void {
     drafts,
     selection,
     view,
-    connection,
     keys,
-    complain,
-    inform,
     documentation,
     openFind: (text) => findBar.open(text),
+    ask,
+    complain,
+    inform,
   });
   const changes = new Drawer(store, {
     id: 'changes',

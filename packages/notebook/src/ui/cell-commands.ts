@@ -1,28 +1,13 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 import type { Cell, CellType } from '../model/cell.js';
 import type { InsertedCell, InsertedCells, PastedCell, ViewerAction } from '../viewer/protocol.js';
-import type { NotebookView } from './cells/notebook-view.js';
-import type { HeldKeys } from './held-keys.js';
-import type { Drafts } from './state/drafts.js';
-import type { Selection } from './state/selection.js';
-import type { Store } from './state/store.js';
-
-export interface CellCommandsOptions {
-  store: Store;
-  drafts: Drafts;
-  selection: Selection;
-  view: NotebookView;
-  keys: HeldKeys;
-  complain: (message: string) => void;
-  /** Runs a request to its end, and shows a failure; undefined then. */
-  ask: (action: ViewerAction) => Promise<unknown>;
-}
+import type { CommandParts } from './command-parts.js';
 
 /** Characters of one message of a window, with room for what surrounds it. */
 const maxPasted = 14_000_000;
 
 /** What a person does with the selected cells, one or several. */
-export function createCellCommands({ store, drafts, selection, view, keys, complain, ask }: CellCommandsOptions) {
+export function createCellCommands({ store, drafts, selection, view, keys, complain, ask }: CommandParts) {
   let clipboard: readonly PastedCell[] = [];
   const selected = () => selection.among(store.cells);
   const indexOf = (cell: Cell | undefined) => store.indexOf(cell?.id ?? '');
@@ -102,7 +87,7 @@ export function createCellCommands({ store, drafts, selection, view, keys, compl
     /** At the cursor; outputs stay below. */
     async split(): Promise<void> {
       const cell = store.document.find(selection.cellId ?? '');
-      const at = view.find(cell?.id)?.cursor;
+      const at = view.find(cell?.id)?.source.cursor;
       if (!cell || at === undefined) return complain('Place the cursor where the cell is to be split, then split it.');
       const rev = () => revOf(store.document.find(cell.id) ?? cell);
       const made = await change([cell], () => ({ do: 'split', cellId: cell.id, at, expectedRev: rev() }));

@@ -1,64 +1,29 @@
+import type { EditorView } from '@codemirror/view';
 import type { CellType } from '../model/cell.js';
-import type { InsertedCell, ViewerAction } from '../viewer/protocol.js';
+import type { InsertedCell } from '../viewer/protocol.js';
 import { createCellCommands } from './cell-commands.js';
-import type { NotebookView } from './cells/notebook-view.js';
-import type { HeldKeys } from './held-keys.js';
-import type { HostConnection } from './link/connection.js';
-import { RequestFailed } from './link/connection.js';
+import type { CommandParts } from './command-parts.js';
 import { createRunCommands } from './run-commands.js';
-import type { Drafts } from './state/drafts.js';
-import type { Mode, Selection } from './state/selection.js';
-import type { Store } from './state/store.js';
-import { createViewCommands, type ViewCommandsOptions } from './view-commands.js';
+import type { Mode } from './state/selection.js';
 
-export interface CommandsOptions extends ViewCommandsOptions {
-  store: Store;
-  drafts: Drafts;
-  selection: Selection;
-  view: NotebookView;
-  connection: HostConnection;
-  keys: HeldKeys;
-  /** Shows the person what went wrong. */
-  complain: (message: string, cellId?: string) => void;
-  inform: (message: string | undefined, cellId?: string) => void;
-}
-
-/** What ends a run without being news: the person or the agent wanted it so, and the cell shows it. */
-const expectedEnds = new Set(['cancelled', 'cell_deleted', 'kernel_dead', 'kernel_failed', 'connection_lost']);
+const numbersKey = 'notebridge-line-numbers';
 
 /** Everything that a person can do, whether by key or by button. */
 export type Commands = ReturnType<typeof createCommands>;
 
-export function createCommands(options: CommandsOptions) {
-  const { store, drafts, selection, view, connection, keys, complain } = options;
+export function createCommands(parts: CommandParts) {
+  const { store, drafts, selection, view, keys, documentation, openFind, ask } = parts;
   const selectedIndex = () => store.indexOf(selection.cellId ?? '');
   /** Behind the last one that is selected. */
   const indexBelow = () => store.indexOf(selection.among(store.cells).at(-1)?.id ?? '') + 1;
-
-  /** Runs a request to its end, and shows a failure. */
-  const ask = async (action: ViewerAction): Promise<unknown> => {
-    try {
-      return await connection.request(action);
-    } catch (error) {
-      const code = error instanceof RequestFailed ? error.code : '';
-      const isRun = action.do === 'run' || action.do === 'runAll';
-      if (!(isRun && expectedEnds.has(code))) complain((error as Error).message, 'cellId' in action ? action.cellId : undefined);
-      return undefined;
-    }
-  };
-  const cells = createCellCommands({ ...options, ask });
-  const views = createViewCommands(options);
+  let areNumbered = localStorage.getItem(numbersKey) === 'on';
+  view.showLineNumbers(undefined, areNumbered);
 
   const commands = {
     ask,
     // biome-ignore lint/nursery/noMisusedPromises: it is an object with methods, which the rule takes for a promise.
-    ...createRunCommands({ ...options, ask }),
-    ...cells,
-    find: views.find,
-    document: views.document,
-    documentHere: views.documentHere,
-    toggleLineNumbers: views.toggleLineNumbers,
-    areLinesNumbered: () => views.areLinesNumbered,
+    ...createRunCommands(parts),
+    ...createCellCommands(parts),
 
     /** Shift-Enter: the person works downwards, and finds a new cell at the end. */
     runAndAdvance(): void {
@@ -124,7 +89,34 @@ export function createCommands(options: CommandsOptions) {
 
     /** Types into the cell that has the keyboard. */
     type(text: string): void {
-      view.find(selection.cellId)?.type(text);
+      view.find(selection.cellId)?.source.type(text);
+    },
+
+    /** A selection within a line is what is looked for. */
+    find(): void {
+      const state = view.find(selection.cellId)?.source.editor?.state;
+      const text = state?.sliceDoc(state.selection.main.from, state.selection.main.to) ?? '';
+      openFind(text.includes('\n') || text.length > 200 ? '' : text);
+    },
+
+    /** False: the key means something else here. */
+    document(editor: EditorView): boolean {
+      return documentation.press(editor);
+    },
+
+    async documentHere(): Promise<void> {
+      const editor = view.find(selection.cellId)?.source.editor;
+      editor?.focus();
+      if (editor) await documentation.show(editor);
+    },
+
+    areLinesNumbered: () => areNumbered,
+
+    toggleLineNumbers(where: 'cell' | 'all'): void {
+      if (where === 'cell') return view.showLineNumbers(selection.cellId, !view.find(selection.cellId)?.source.hasLineNumbers);
+      areNumbered = !areNumbered;
+      localStorage.setItem(numbersKey, areNumbered ? 'on' : 'off');
+      view.showLineNumbers(undefined, areNumbered);
     },
 
     async save(): Promise<void> {

@@ -1,29 +1,24 @@
 import type { Cell } from '../model/cell.js';
-import type { RanCells, ViewerAction } from '../viewer/protocol.js';
-import type { NotebookView } from './cells/notebook-view.js';
+import type { RanCells } from '../viewer/protocol.js';
+import type { CommandParts } from './command-parts.js';
 import { confirm } from './frame/dialogs.js';
-import type { Drafts } from './state/drafts.js';
-import type { Selection } from './state/selection.js';
-import type { Store } from './state/store.js';
-
-export interface RunCommandsOptions {
-  store: Store;
-  drafts: Drafts;
-  selection: Selection;
-  view: NotebookView;
-  ask: (action: ViewerAction) => Promise<unknown>;
-  complain: (message: string, cellId?: string) => void;
-  /** Says something that is no fault. */
-  inform: (message: string | undefined, cellId?: string) => void;
-}
 
 /** `above`: all before the selected ones. `below`: they and all behind them. */
 export type RunPart = 'all' | 'above' | 'below' | 'selected';
 
 const lost = 'All variables are lost. What runs is stopped, what waits does not run. Cells and outputs stay.';
 
-export function createRunCommands({ store, drafts, selection, view, ask, complain, inform }: RunCommandsOptions) {
-  const flush = (cellId?: string) => flushed(drafts, cellId, complain);
+export function createRunCommands({ store, drafts, selection, view, ask, complain, inform }: CommandParts) {
+  /** False if what was typed did not reach the host. */
+  const flush = async (cellId?: string): Promise<boolean> => {
+    try {
+      await (cellId === undefined ? drafts.flushAll() : drafts.flush(cellId));
+      return true;
+    } catch (error) {
+      complain((error as Error).message, cellId);
+      return false;
+    }
+  };
 
   const commands = {
     async run(cellId = selection.cellId): Promise<void> {
@@ -41,12 +36,12 @@ export function createRunCommands({ store, drafts, selection, view, ask, complai
 
     /** The host has the list: it goes on when the window does not. Ends at the first cell that fails. */
     async runAll(part: RunPart = 'all', restart = false): Promise<void> {
-      const bounds = boundsOf(part, store.cells, selection.among(store.cells));
-      if (!bounds) return;
-      for (const { id, type } of bounds.cells) if (type === 'markdown' && part === 'selected') view.find(id)?.setOpen(false);
+      const cells = cellsOf(part, store.cells, selection.among(store.cells));
+      if (cells.length === 0) return;
+      for (const { id, type } of cells) if (type === 'markdown' && part === 'selected') view.find(id)?.setOpen(false);
       if (!(await flush())) return;
       inform(undefined);
-      const [first, last] = [bounds.cells[0], bounds.cells.at(-1)];
+      const [first, last] = [cells[0], cells.at(-1)];
       const ends = part === 'all' ? {} : { from: first?.id ?? '', to: last?.id ?? '' };
       const ran = (await ask({ do: 'runAll', ...ends, ...(restart ? { restart } : {}) })) as RanCells | undefined;
       const failed = store.indexOf(ran?.failedId ?? '');
@@ -78,25 +73,10 @@ export function createRunCommands({ store, drafts, selection, view, ask, complai
   return commands;
 }
 
-/** False if what was typed did not reach the host. */
-async function flushed(drafts: Drafts, cellId: string | undefined, complain: RunCommandsOptions['complain']): Promise<boolean> {
-  try {
-    await (cellId === undefined ? drafts.flushAll() : drafts.flush(cellId));
-    return true;
-  } catch (error) {
-    complain((error as Error).message, cellId);
-    return false;
-  }
-}
-
-function boundsOf(part: RunPart, all: readonly Cell[], selected: readonly Cell[]): { cells: readonly Cell[] } | undefined {
-  const [first, last] = [all.findIndex(({ id }) => id === selected[0]?.id), all.length - 1];
-  if (part !== 'all' && first === -1) return undefined;
-  const cells = {
-    all,
-    above: all.slice(0, Math.max(0, first)),
-    below: all.slice(Math.max(0, first), last + 1),
-    selected,
-  }[part];
-  return cells.length > 0 ? { cells } : undefined;
+function cellsOf(part: RunPart, all: readonly Cell[], selected: readonly Cell[]): readonly Cell[] {
+  if (part === 'all') return all;
+  if (part === 'selected') return selected;
+  const first = all.findIndex(({ id }) => id === selected[0]?.id);
+  if (first === -1) return [];
+  return part === 'above' ? all.slice(0, first) : all.slice(first);
 }

@@ -6,26 +6,24 @@ import { shownText } from '../outputs/text-output.js';
 import { isMostlyUnseen, visible, visibleNodes } from '../visible.js';
 import { createEditor, type EditorOptions, setLabel, setLanguage, setLineNumbers, showText } from './editor.js';
 
-export type CellSourceOptions = Omit<EditorOptions, 'label'>;
-
 /** Of a text that stands there until its editor does. An editor lays out what can be seen, and this one all of it. */
 const maxPlain = 5000;
 
 /** A cell's text: plain while nobody can see it, an editor while somebody can. Two thousand editors would be too many. */
 export class CellSource {
   readonly element = el('div', { class: 'source' });
-  readonly #options: CellSourceOptions;
+  hasLineNumbers = false;
+  readonly #options: Omit<EditorOptions, 'label'>;
   #text: string;
   #type: CellType;
   #label = '';
-  #hasLineNumbers = false;
   #editor: EditorView | undefined;
   /** What a sleeping editor leaves: its undo history and its cursor. */
   #left: EditorState | undefined;
   /** Why this text is shown and not edited. */
   #unfit: string | undefined;
 
-  constructor(options: CellSourceOptions) {
+  constructor(options: Omit<EditorOptions, 'label'>) {
     this.#options = options;
     this.#text = options.text;
     this.#type = options.type;
@@ -63,7 +61,7 @@ export class CellSource {
   }
 
   setLineNumbers(areShown: boolean): void {
-    this.#hasLineNumbers = areShown;
+    this.hasLineNumbers = areShown;
     this.element.classList.toggle('numbered', areShown);
     if (this.#editor) setLineNumbers(this.#editor, areShown);
   }
@@ -71,11 +69,22 @@ export class CellSource {
   /** Undefined for a text that is only shown. */
   wake(): EditorView | undefined {
     if (this.#editor || this.#unfit) return this.#editor;
-    const editor = this.#left ? this.#reopen(this.#left) : this.#create();
+    const now = { text: this.#text, type: this.#type, label: this.#label };
+    const editor = this.#left ? this.#reopen(this.#left) : createEditor({ ...this.#options, ...now });
     this.#left = undefined;
     this.#editor = editor;
-    if (this.#hasLineNumbers) setLineNumbers(editor, true);
+    if (this.hasLineNumbers) setLineNumbers(editor, true);
     this.element.replaceChildren(editor.dom);
+    return editor;
+  }
+
+  /** Text, type and number may have changed while it slept. */
+  #reopen(state: EditorState): EditorView {
+    const editor = new EditorView({ state });
+    showText(editor, this.#text);
+    setLanguage(editor, this.#type);
+    setLabel(editor, this.#label);
+    setLineNumbers(editor, this.hasLineNumbers);
     return editor;
   }
 
@@ -119,20 +128,6 @@ export class CellSource {
     const editor = this.wake();
     editor?.focus();
     if (at) editor?.dispatch({ selection: { anchor: at === 'start' ? 0 : editor.state.doc.length }, scrollIntoView: true });
-  }
-
-  #create(): EditorView {
-    return createEditor({ ...this.#options, text: this.#text, type: this.#type, label: this.#label });
-  }
-
-  /** Text, type and number may have changed while it slept. */
-  #reopen(state: EditorState): EditorView {
-    const editor = new EditorView({ state });
-    showText(editor, this.#text);
-    setLanguage(editor, this.#type);
-    setLabel(editor, this.#label);
-    setLineNumbers(editor, this.#hasLineNumbers);
-    return editor;
   }
 
   #showPlain(): void {

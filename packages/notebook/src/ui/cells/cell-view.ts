@@ -1,8 +1,7 @@
-import type { EditorView } from '@codemirror/view';
 import type { Cell, CellType } from '../../model/cell.js';
-import type { ElicitationAnswer } from '../../session/elicitation.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
 import type { Run } from '../../session/run-queue.js';
+import type { Ask } from '../command-parts.js';
 import { button, el, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import { nameOf } from '../names.js';
@@ -26,12 +25,10 @@ export interface CellHost {
   drafts: Drafts;
   selection: Selection;
   keys: NotebookKeys;
+  ask: Ask;
   run: (cellId: string) => void;
   stop: () => void;
   complete: AskCompletions;
-  /** Null refuses. */
-  answer: (questionId: number, text: string | null) => void;
-  answerElicitation: (questionId: number, answer: ElicitationAnswer) => void;
 }
 
 export const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
@@ -39,9 +36,9 @@ export const typeNames: { readonly [type in CellType]: string } = { code: 'Code'
 /** One cell as a person sees it. */
 export class CellView {
   readonly element: HTMLElement;
+  readonly source: CellSource;
+  readonly outputs = new OutputsView();
   readonly #host: CellHost;
-  readonly #source: CellSource;
-  readonly #outputs = new OutputsView();
   readonly #count = el('span', { class: 'count', 'aria-hidden': 'true' });
   readonly #runButton: HTMLButtonElement;
   readonly #time = new RunTime();
@@ -54,7 +51,6 @@ export class CellView {
   #index = 0;
   #run: Run | undefined;
   #isAwake = false;
-  #hasLineNumbers = false;
   #isInRange = false;
   /** A text cell that shows its source, because a person edits it. */
   #isOpen = false;
@@ -67,7 +63,7 @@ export class CellView {
     this.#cell = cell;
     this.#host = host;
     const { id } = cell;
-    this.#source = new CellSource({
+    this.source = new CellSource({
       cellId: id,
       type: cell.type,
       text: host.drafts.textOf(cell),
@@ -83,7 +79,7 @@ export class CellView {
       { class: 'cell', 'data-cell-id': id, tabindex: -1, 'aria-roledescription': 'cell' },
       el('div', { class: 'gap' }, this.#badge),
       el('div', { class: 'gutter' }, this.#runButton, this.#time.element),
-      el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#faults, this.#outputs.element, this.#asked),
+      el('div', { class: 'body' }, this.source.element, this.#prose, this.#clash, this.#faults, this.outputs.element, this.#asked),
     );
     this.#prose.addEventListener('dblclick', () => this.edit());
     this.#guard('cell', () => this.#showCell());
@@ -93,42 +89,11 @@ export class CellView {
     return this.#cell;
   }
 
-  get hasEditorFocus(): boolean {
-    return this.#source.hasFocus;
-  }
-
-  /** What the person sees as the cell's text, sent or not. */
-  get text(): string {
-    return this.#source.text;
-  }
-
-  /** Where the person would type; undefined before anybody was in the text. */
-  get cursor(): number | undefined {
-    return this.#source.cursor;
-  }
-
-  get editor(): EditorView | undefined {
-    return this.#source.editor;
-  }
-
-  type(text: string): void {
-    this.#source.type(text);
-  }
-
-  setLineNumbers(areShown: boolean): void {
-    this.#hasLineNumbers = areShown;
-    this.#source.setLineNumbers(areShown);
-  }
-
-  get hasLineNumbers(): boolean {
-    return this.#hasLineNumbers;
-  }
-
   /** Shows a part of the source, which stands open from then on, without taking the keyboard. */
   reveal(from: number, to: number): void {
     this.#isAwake = true;
     this.setOpen(true);
-    this.#source.reveal(from, to);
+    this.source.reveal(from, to);
     this.element.scrollIntoView({ block: 'nearest' });
   }
 
@@ -136,7 +101,7 @@ export class CellView {
   show(cell: Cell): void {
     this.#cell = cell;
     this.#guard('cell', () => {
-      this.#source.show(this.#host.drafts.textOf(cell));
+      this.source.show(this.#host.drafts.textOf(cell));
       this.#showCell();
     });
   }
@@ -147,24 +112,14 @@ export class CellView {
   }
 
   showText(text: string): void {
-    this.#source.show(text);
+    this.source.show(text);
     this.#showProse();
   }
 
   /** Draws outputs until `endMs`; false if some are left. */
   showOutputs(endMs: number): boolean {
     const { outputs } = this.#cell;
-    return this.#guard('output', () => this.#outputs.show(outputs, { follows: this.#run?.state === 'running', endMs })) ?? true;
-  }
-
-  /** About how many elements its outputs have made. */
-  get weight(): number {
-    return this.#outputs.weight;
-  }
-
-  /** Drops drawn outputs; `showOutputs` brings them back. */
-  forgetOutputs(): void {
-    this.#outputs.forget();
+    return this.#guard('output', () => this.outputs.show(outputs, { follows: this.#run?.state === 'running', endMs })) ?? true;
   }
 
   /** `reason`: why nothing can be run at the moment. */
@@ -182,31 +137,18 @@ export class CellView {
   }
 
   showClash(clash: Clash | undefined): void {
-    this.#clash.replaceChildren();
-    if (clash) this.#clash.append(clashBar(clash, (keep) => this.#host.drafts.resolve(this.#cell.id, keep)));
+    const choose = (keep: 'mine' | 'theirs') => this.#host.drafts.resolve(this.#cell.id, keep);
+    this.#clash.replaceChildren(...(clash ? [clashBar(clash, choose)] : []));
   }
 
   /** What its running code asks. */
   showQuestion(question: OpenQuestion | undefined): void {
-    if (question?.id === this.#question?.id) return;
+    if (question?.id === this.#question?.question.id) return;
     const before = this.#question?.hasFocus ? this.#question : undefined;
-    this.#question = question && this.#formFor(question);
+    this.#question = question && formFor(question, this.#host.ask);
     this.#asked.replaceChildren(...(this.#question ? [this.#question.element] : []));
     if (before && !before.giveBack()) this.focus();
-    this.#question?.offer();
-  }
-
-  #formFor(question: OpenQuestion): QuestionForm {
-    const { id } = question;
-    if (!('elicitation' in question))
-      return new QuestionForm(
-        question,
-        inputBody(question, (text) => this.#host.answer(id, text)),
-      );
-    return new QuestionForm(
-      question,
-      elicitationBody(question, (answer) => this.#host.answerElicitation(id, answer)),
-    );
+    this.offerQuestion();
   }
 
   /** Its question takes the keyboard if it may. */
@@ -256,7 +198,7 @@ export class CellView {
 
   sleep(): void {
     this.#isAwake = false;
-    this.#source.sleep();
+    this.source.sleep();
   }
 
   focus(): void {
@@ -278,7 +220,7 @@ export class CellView {
     this.#isOpen = true;
     this.#isAwake = true;
     this.#showProse();
-    this.#source.focus(at);
+    this.source.focus(at);
   }
 
   /** Whether a text cell shows its source from now on, or the text. */
@@ -290,7 +232,7 @@ export class CellView {
   #showCell(): void {
     const { type, executionCount } = this.#cell;
     for (const name of ['code', 'markdown', 'raw']) this.element.classList.toggle(name, name === type);
-    this.#source.setType(type);
+    this.source.setType(type);
     this.element.classList.toggle('running', this.#run?.state === 'running');
     this.element.classList.toggle('queued', this.#run?.state === 'queued');
     const waits = this.#run?.state === 'queued' ? '…' : '*';
@@ -306,7 +248,7 @@ export class CellView {
     const count = !run && executionCount !== null ? `, run ${executionCount}` : '';
     const label = `${typeNames[type]} cell ${this.#index + 1}`;
     this.element.setAttribute('aria-label', `${label}${run ?? count}${this.#isInRange ? ', selected' : ''}`);
-    this.#source.setLabel(`Source of ${label.toLowerCase()}`);
+    this.source.setLabel(`Source of ${label.toLowerCase()}`);
     this.#runButton.setAttribute('aria-label', `${this.#run ? 'Stop' : 'Run'} cell ${this.#index + 1}`);
     this.#runButton.title = this.#offReason ?? (this.#run ? 'Stop' : 'Run (Ctrl+Enter)');
     this.#runButton.disabled = this.#offReason !== undefined;
@@ -314,19 +256,21 @@ export class CellView {
 
   /** Editors and prose are made for what can be seen; an empty text cell has nothing to show but its editor. */
   #showProse(): void {
-    const isProse = this.#cell.type === 'markdown' && !this.#isOpen && this.text.trim() !== '';
+    const isProse = this.#cell.type === 'markdown' && !this.#isOpen && this.source.text.trim() !== '';
     if (!this.#isAwake) return;
     this.#prose.hidden = !isProse;
-    this.#source.element.hidden = isProse;
+    this.source.element.hidden = isProse;
     if (!isProse) {
-      this.#source.wake();
+      this.source.wake();
       return;
     }
-    const key = JSON.stringify([this.text, this.#cell.attachments]);
+    const key = JSON.stringify([this.source.text, this.#cell.attachments]);
     if (key === this.#proseOf) return;
     this.#proseOf = key;
     // What stands there stays until the new one is laid out.
-    void renderMarkdown(this.text, this.#cell.attachments).then((body) => this.#proseOf === key && this.#prose.replaceChildren(body));
+    void renderMarkdown(this.source.text, this.#cell.attachments).then(
+      (body) => this.#proseOf === key && this.#prose.replaceChildren(body),
+    );
   }
 
   /** What cannot be drawn says so in its own place, and takes no other cell with it. */
@@ -340,4 +284,8 @@ export class CellView {
       return undefined;
     }
   }
+}
+
+function formFor(question: OpenQuestion, ask: Ask): QuestionForm {
+  return new QuestionForm(question, 'elicitation' in question ? elicitationBody(question, ask) : inputBody(question, ask));
 }

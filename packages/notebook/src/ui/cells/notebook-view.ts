@@ -6,10 +6,9 @@ import type { Mode } from '../state/selection.js';
 import type { Store, StoreEvent } from '../state/store.js';
 import { type CellHost, CellView } from './cell-view.js';
 
-export interface NotebookViewOptions {
+export interface NotebookViewOptions extends CellHost {
   store: Store;
   trail: AgentTrail;
-  host: CellHost;
 }
 
 /** Cells stay awake up to this many; then those that nobody sees fall asleep. */
@@ -38,8 +37,7 @@ export class NotebookView {
   constructor(options: NotebookViewOptions) {
     this.#options = options;
     this.#sight = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: '400px 0px' });
-    const { store, trail } = options;
-    const { drafts, selection } = options.host;
+    const { store, trail, drafts, selection } = options;
     store.on((event) => this.#onEvent(event));
     drafts.on((event) => {
       if (event.type === 'text') this.find(event.cellId)?.showText(event.text);
@@ -61,7 +59,7 @@ export class NotebookView {
   goTo(cellId: string | undefined, mode: Mode, at?: 'start' | 'end'): void {
     const view = this.find(cellId);
     if (!view) return;
-    this.#options.host.selection.set(cellId, mode);
+    this.#options.selection.set(cellId, mode);
     if (mode === 'edit') view.edit(at);
     else view.focus();
   }
@@ -73,14 +71,14 @@ export class NotebookView {
 
   /** Of one cell, or of all and those that come. */
   showLineNumbers(cellId: string | undefined, areShown: boolean): void {
-    if (cellId !== undefined) return this.find(cellId)?.setLineNumbers(areShown);
+    if (cellId !== undefined) return this.find(cellId)?.source.setLineNumbers(areShown);
     this.#haveLineNumbers = areShown;
-    for (const view of this.#views.values()) view.setLineNumbers(areShown);
+    for (const view of this.#views.values()) view.source.setLineNumbers(areShown);
   }
 
   #showRange(): void {
-    const { store, host } = this.#options;
-    const cells = host.selection.among(store.cells);
+    const { store, selection } = this.#options;
+    const cells = selection.among(store.cells);
     const range = new Set(cells.length > 1 ? cells.map(({ id }) => id) : []);
     for (const id of this.#range) if (!range.has(id)) this.find(id)?.setInRange(false);
     for (const id of range) if (!this.#range.has(id)) this.find(id)?.setInRange(true);
@@ -109,7 +107,7 @@ export class NotebookView {
   }
 
   #reset(): void {
-    const { store, host, trail } = this.#options;
+    const { store, selection, trail } = this.#options;
     const wanted = new Set(store.cells.map(({ id }) => id));
     for (const [id, view] of this.#views) if (!wanted.has(id)) this.#remove(view);
     let next: Element | null = this.element.firstElementChild;
@@ -123,8 +121,8 @@ export class NotebookView {
       if (view.element === next) next = next.nextElementSibling;
       else this.element.insertBefore(view.element, next);
     }
-    const { cellId } = host.selection;
-    if (cellId === undefined || !wanted.has(cellId)) host.selection.set(store.cells[0]?.id, 'command');
+    const { cellId } = selection;
+    if (cellId === undefined || !wanted.has(cellId)) selection.set(store.cells[0]?.id, 'command');
     this.#renumber();
   }
 
@@ -143,27 +141,27 @@ export class NotebookView {
   }
 
   #delete(cell: Cell, index: number): void {
-    const { store, host } = this.#options;
+    const { store, selection } = this.#options;
     const view = this.#views.get(cell.id);
     if (!view) return;
     const hadFocus = view.element.contains(document.activeElement);
     this.#remove(view);
     this.#renumber();
-    if (host.selection.cellId !== cell.id) return;
+    if (selection.cellId !== cell.id) return;
     const neighbour = store.cells[Math.min(index, store.cells.length - 1)]?.id;
-    host.selection.set(neighbour, 'command');
+    selection.set(neighbour, 'command');
     if (hadFocus) this.find(neighbour)?.focus();
   }
 
   #create(cell: Cell): CellView {
-    const { host, trail, store } = this.#options;
-    const view = new CellView(cell, host);
+    const { trail, store, drafts } = this.#options;
+    const view = new CellView(cell, this.#options);
     this.#views.set(cell.id, view);
     view.showMark(trail.markOf(cell.id));
     view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
     view.setOff(store.offReason);
-    view.showClash(host.drafts.clashOf(cell.id));
-    if (this.#haveLineNumbers) view.setLineNumbers(true);
+    view.showClash(drafts.clashOf(cell.id));
+    if (this.#haveLineNumbers) view.source.setLineNumbers(true);
     this.#sight.observe(view.element);
     return view;
   }
@@ -219,11 +217,11 @@ export class NotebookView {
   #putToSleep(): void {
     for (const view of this.#awake) {
       if (this.#awake.size <= maxAwake) break;
-      if (this.#visible.has(view) || view.hasEditorFocus) continue;
+      if (this.#visible.has(view) || view.source.hasFocus) continue;
       this.#awake.delete(view);
       view.sleep();
       if (this.#drawnWeight() > 2 * documentBudget) {
-        view.forgetOutputs();
+        view.outputs.forget();
         this.#dirty.add(view.cell.id);
       }
     }
@@ -264,9 +262,9 @@ export class NotebookView {
     let left = documentBudget - this.#drawnWeight();
     for (const view of [...seen, ...views.filter((other) => !this.#visible.has(other))]) {
       if (left <= 0 && !this.#visible.has(view)) return;
-      const before = view.weight;
+      const before = view.outputs.weight;
       if (view.showOutputs(endMs)) this.#dirty.delete(view.cell.id);
-      left -= view.weight - before;
+      left -= view.outputs.weight - before;
       if (performance.now() > endMs) break;
     }
     if (this.#dirty.size > 0) this.#askFrame();
@@ -274,7 +272,7 @@ export class NotebookView {
 
   #drawnWeight(): number {
     let sum = 0;
-    for (const view of this.#views.values()) sum += view.weight;
+    for (const view of this.#views.values()) sum += view.outputs.weight;
     return sum;
   }
 }

@@ -1,6 +1,6 @@
 import type { OpenQuestion } from '../../session/input-questions.js';
 import { el } from '../dom.js';
-import { whoAsks } from './question-words.js';
+import { nameOf } from '../names.js';
 
 /** Text that was typed so lately is still being typed. */
 const typingMs = 1500;
@@ -19,12 +19,12 @@ export interface QuestionBody {
 export class QuestionForm {
   readonly element: HTMLFormElement;
   readonly #first: HTMLElement;
-  readonly #question: OpenQuestion;
+  readonly question: OpenQuestion;
   /** Where the keyboard was, if it was in another text. */
   #before: HTMLElement | undefined;
 
   constructor(question: OpenQuestion, { first, nodes, submit, refuse }: QuestionBody) {
-    this.#question = question;
+    this.question = question;
     this.#first = first;
     this.element = el('form', { class: 'question', 'aria-label': whoAsks(question) }, ...nodes);
     this.element.addEventListener('submit', (event) => {
@@ -39,10 +39,6 @@ export class QuestionForm {
     });
   }
 
-  get id(): number {
-    return this.#question.id;
-  }
-
   get hasFocus(): boolean {
     return this.element.contains(document.activeElement);
   }
@@ -54,7 +50,7 @@ export class QuestionForm {
     const isOwn = writes && this.element.closest('.cell')?.contains(active) === true && performance.now() - lastTypedMs > typingMs;
     // Shift-Enter leads into the next cell, where nobody has begun to write.
     const mayTake = !writes || isOwn || hasOnlyRun;
-    if (this.#question.run.by.kind === 'agent' || !mayTake || document.querySelector('dialog[open]')) return;
+    if (this.question.run.by.kind === 'agent' || !mayTake || document.querySelector('dialog[open]')) return;
     this.#before = writes && !isOwn ? active : undefined;
     this.#first.focus();
     this.element.scrollIntoView({ block: 'nearest' });
@@ -66,6 +62,19 @@ export class QuestionForm {
     this.#before.focus({ preventScroll: true });
     return true;
   }
+}
+
+/** What is asked, in a sentence. */
+export function wordsOf(question: OpenQuestion): string {
+  if (!('elicitation' in question)) return question.prompt;
+  return `${whoAsks(question)}: ${question.elicitation.message}`;
+}
+
+/** Who asks: the code, or a server that it calls. */
+export function whoAsks(question: OpenQuestion): string {
+  const { by } = question.run;
+  if ('elicitation' in question) return `The server “${question.elicitation.server}”, which the code calls, asks`;
+  return by.kind === 'agent' ? `The code that ${nameOf(by)} runs asks` : 'The code asks';
 }
 
 let lastTypedMs = Number.NEGATIVE_INFINITY;

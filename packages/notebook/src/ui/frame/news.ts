@@ -1,4 +1,4 @@
-import { wordsOf } from '../cells/question-words.js';
+import { wordsOf } from '../cells/question-form.js';
 import { nameOf, verbs } from '../names.js';
 import { withoutAnsi } from '../outputs/ansi.js';
 import type { Store, StoreEvent } from '../state/store.js';

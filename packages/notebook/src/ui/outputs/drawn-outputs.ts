@@ -16,7 +16,12 @@ export interface DrawnOutput {
 export type DrawRich = (output: Extract<Output, { data: MimeBundle }>) => HTMLElement;
 
 /** Draws an output into the list, at this place; a stream that has grown keeps what stands there, and with it a person's selection. */
-export function putOutput(drawn: DrawnOutput[], index: number, output: Output, { list, rich }: { list: HTMLElement; rich: DrawRich }): void {
+export function putOutput(
+  drawn: DrawnOutput[],
+  index: number,
+  output: Output,
+  { list, rich }: { list: HTMLElement; rich: DrawRich },
+): void {
   const before = drawn[index];
   if (before?.text && output.output_type === 'stream' && isSameStream(before.output, output)) {
     before.output = output;
