@@ -1,23 +1,22 @@
 import { h } from 'preact';
 import type { Completed, HostMessage, Inspected, ViewerAction } from '../viewer/protocol.js';
-import { CellTools, createInserter, followGaps, switchWithLink } from './cells/cell-tools.js';
+import { createCellTools, createInserter, followGaps } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
 import { createAsk } from './command-parts.js';
 import { type Commands, createCommands } from './commands.js';
 import { el } from './dom.js';
 import { createActivityHint } from './frame/activity-hint.js';
-import { Announcer } from './frame/announcer.js';
 import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
 import { ChangesList } from './frame/changes-list.js';
 import { Documentation } from './frame/documentation.js';
 import { startDraftBanners } from './frame/draft-banners.js';
-import { Drawer, joinDrawers } from './frame/drawer.js';
+import { createDrawer } from './frame/drawer.js';
 import { createEmptyNote } from './frame/empty-note.js';
-import { FindBar } from './frame/find-bar.js';
+import { createFindBar } from './frame/find-bar.js';
 import { followKernelChoice } from './frame/kernel-picker.js';
 import { startLeaseBanners } from './frame/lease-banners.js';
-import { announceEvents } from './frame/news.js';
+import { createAnnouncer } from './frame/news.js';
 import { Outline } from './frame/outline.js';
 import { followReopening } from './frame/reopened-banner.js';
 import { startStatusBanners } from './frame/status-banners.js';
@@ -52,7 +51,6 @@ export function startApp(root: HTMLElement, key: string): void {
   followStore(store, drafts);
   const trail = new AgentTrail(store);
   const selection = new Selection();
-  const announcer = new Announcer();
   const banners = new Banners((cellId) => commands.show(cellId));
   const complain = (text: string, cellId?: string) => banners.set('complaint', { kind: 'error', text, closes: true, cellId });
   const inform = (text: string | undefined, cellId?: string) =>
@@ -75,7 +73,7 @@ export function startApp(root: HTMLElement, key: string): void {
     async (code, position, detail) => (await askQuietly({ do: 'inspect', code, position, detail })) as Inspected | undefined,
   );
   const finder = new Finder({ store, drafts, selection, view, ask });
-  const findBar = new FindBar(finder, store, () => commands.show(selection.cellId));
+  const findBar = createFindBar(finder, store, () => commands.show(selection.cellId));
   const keys = new HeldKeys((key) => press(key));
   const commands: Commands = createCommands({
     store,
@@ -89,36 +87,30 @@ export function startApp(root: HTMLElement, key: string): void {
     complain,
     inform,
   });
-  const changes = new Drawer(store, {
+  const changes = createDrawer(store, {
     id: 'changes',
     title: 'Changes by agents',
     types: ['journal', 'reset', 'link'],
     view: () => h(ChangesList, { store, commands }),
+    opener: () => bar.querySelector('.changes-button'),
   });
-  const outline: Drawer = new Drawer(store, {
+  const goTo = (cellId: string) => {
+    // Where the list lies over the cells, it has done its work.
+    if (matchMedia('(max-width: 46rem)').matches) outline.toggle(false);
+    commands.show(cellId);
+  };
+  const outline = createDrawer(store, {
     id: 'outline',
     title: 'Outline',
     types: ['cell', 'reset'],
-    view: () =>
-      h(Outline, {
-        store,
-        current: selection.cellId,
-        goTo: (cellId) => {
-          // Where the list lies over the cells, it has done its work.
-          if (matchMedia('(max-width: 46rem)').matches) outline.toggle(false);
-          commands.show(cellId);
-        },
-      }),
+    view: () => h(Outline, { store, current: selection.cellId, goTo }),
+    opener: () => bar.querySelector('.menu-button'),
   });
-  const bar = createBar(store, commands, {
+  const bar: HTMLElement = createBar(store, commands, {
     drafts,
     toggleChanges: () => changes.toggle(),
     menu: () => notebookMenu(store, commands, () => outline.toggle()),
   });
-  joinDrawers([
-    { drawer: changes, opener: () => bar.querySelector('.changes-button') },
-    { drawer: outline, opener: () => bar.querySelector('.menu-button') },
-  ]);
   const hint = createActivityHint(store, trail, commands);
   followKernelChoice(store, banners, commands);
   followReopening(store, banners);
@@ -127,22 +119,15 @@ export function startApp(root: HTMLElement, key: string): void {
   startDraftBanners(drafts, store, banners, commands);
   showTools(view, selection, commands, store);
   followPointer(view, selection);
-  announceEvents(store, announcer);
   const press = listenToKeys(commands, new GoneText({ drafts, selection, store }));
   keepDrafts(drafts, store, () => connection.isOpen);
-  const inserter = createInserter((type) => commands.insertBefore(undefined, type));
-  switchWithLink(inserter, store);
+  const inserter = createInserter(store, (type) => commands.insertBefore(undefined, type));
   const foot = el('div', { class: 'foot' }, inserter);
   const main = el('main', { 'aria-label': 'Notebook' }, view.element, createEmptyNote(store), foot);
   const top = el('div', { class: 'top' }, bar, findBar.element, banners.element);
   makeRoom(top, banners.element);
-  root.replaceChildren(
-    top,
-    el('div', { class: 'middle' }, main, changes.element, outline.element),
-    hint,
-    documentation.element,
-    announcer.element,
-  );
+  const middle = el('div', { class: 'middle' }, main, changes.element, outline.element);
+  root.replaceChildren(top, middle, hint, documentation.element, createAnnouncer(store));
   connection.open();
 }
 
@@ -175,14 +160,14 @@ function followStore(store: Store, drafts: Drafts): void {
 
 /** The selected cell carries the tools. */
 function showTools(view: NotebookView, selection: Selection, commands: Commands, store: Store): void {
-  const tools = new CellTools({ ...commands, more: () => cellMenu(store, commands) });
+  const showIn = createCellTools(commands, () => cellMenu(store, commands));
   const show = () => {
     const selected = view.find(selection.cellId);
-    tools.showIn(selected?.element, selected?.cell);
+    showIn(selected?.element, selected?.cell);
   };
   selection.on(show);
   store.follow(['cell', 'reset'], show);
-  switchWithLink(followGaps(view.element, commands.insertBefore), store);
+  followGaps(store, view.element, commands.insertBefore);
 }
 
 /** A click selects, with Shift all up to there; where it lands in an editor, the editor takes the keyboard and says so itself. */

@@ -22,6 +22,11 @@ export function button(attributes: Attributes, ...children: readonly (Node | str
   return el('button', { type: 'button', ...attributes }, ...children);
 }
 
+/** One that is on or off: `aria-checked` says which. */
+export function switchButton(attributes: Attributes, ...children: readonly Node[]): HTMLButtonElement {
+  return button({ class: 'switch', role: 'switch', ...attributes }, el('span', { class: 'knob' }), ...children);
+}
+
 /** Sets or removes: `undefined` and `false` mean that the attribute is not there. */
 export function setAttribute(element: Element, name: string, value: AttributeValue): void {
   if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener);

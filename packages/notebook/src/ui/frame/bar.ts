@@ -2,7 +2,7 @@ import type { KernelState } from '../../kernel/kernel.js';
 import { describeLayer } from '../../kernel/layers.js';
 import type { FileState } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
-import { button, el, hiddenText, setText } from '../dom.js';
+import { button, el, hiddenText, setText, switchButton } from '../dom.js';
 import { icon } from '../icons.js';
 import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
@@ -12,6 +12,7 @@ import { createCodeTools } from './code-tools.js';
 import { showHelp } from './dialogs.js';
 import { createKernelPicker, kernelLabel } from './kernel-picker.js';
 import { type MenuItem, menuButton } from './menu.js';
+import { switchWithLink } from './switch-with-link.js';
 import { toggleTheme } from './theme.js';
 
 type SavedState = FileState['kind'] | 'unsent' | 'ended';
@@ -53,34 +54,24 @@ export function createBar(store: Store, commands: Commands, { drafts, toggleChan
   const kernelState = el('span', {});
   const kernelLayers = el('span', { class: 'visually-hidden' });
   const kernelText = el('span', { class: 'kernel-text' }, kernelName, kernelState, kernelLayers);
-  const kernel = el(
-    'div',
-    { class: 'kernel', role: 'group', 'aria-label': 'Kernel' },
-    el('span', { class: 'dot' }),
-    createKernelPicker(store, commands, kernelText),
-  );
   const bare = (tip: string, act: () => unknown, ...children: (Node | string)[]) =>
     button({ class: 'bare', title: tip, onclick: () => void act() }, ...children);
   const interrupt = bare('Interrupt (I I)', commands.interrupt, icon('stop'), hiddenText('Interrupt kernel'));
   const restart = bare('Restart (0 0)', commands.restart, icon('restart'), hiddenText('Restart kernel'));
   const runAll = bare('Run all cells', () => commands.runAll(), icon('run'), hiddenText('Run all cells'));
-  kernel.append(runAll, interrupt, restart);
+  const picker = createKernelPicker(store, commands, kernelText);
+  const kernelGroup = { class: 'kernel', role: 'group', 'aria-label': 'Kernel' };
+  const kernel = el('div', kernelGroup, el('span', { class: 'dot' }), picker, runAll, interrupt, restart);
   const agents = el('div', { class: 'agents', role: 'group', 'aria-label': 'Agents' });
-  const readOnly = button(
-    {
-      class: 'switch',
-      role: 'switch',
-      title: 'When on, agents may look but change and run nothing',
-      onclick: () => void commands.ask({ do: 'setReadOnly', readOnly: !store.isReadOnly }),
-    },
-    el('span', { class: 'knob' }),
+  const setReadOnly = () => void commands.ask({ do: 'setReadOnly', readOnly: !store.isReadOnly });
+  const readOnly = switchButton(
+    { title: 'When on, agents may look but change and run nothing', onclick: setReadOnly },
     el('span', { class: 'label' }, 'Read-only'),
     hiddenText('for agents'),
   );
   const changes = button({ class: 'changes-button', 'aria-expanded': 'false', onclick: toggleChanges });
   const theme = bare('Light or dark', toggleTheme, icon('sun'), hiddenText('Light or dark theme'));
-  const help = bare('Keyboard help (?)', showHelp, '?', hiddenText(' Keyboard help'));
-  help.classList.add('help-button');
+  const help = button({ class: 'bare help-button', title: 'Keyboard help (?)', onclick: showHelp }, '?', hiddenText(' Keyboard help'));
   const more = menuButton({ class: 'bare menu-button', label: 'Notebook menu' }, [icon('more')], menu);
 
   store.follow(['reset'], () => {
@@ -96,14 +87,7 @@ export function createBar(store: Store, commands: Commands, { drafts, toggleChan
   };
   store.follow(['reset', 'file', 'link'], showSaved);
   drafts.on(({ type }) => type === 'pending' && showSaved());
-  const titles = new Map([runAll, interrupt, restart, saved, readOnly].map((each) => [each, each.title]));
-  store.follow(['reset', 'link'], () => {
-    const { offReason } = store;
-    for (const [each, tip] of titles) {
-      each.disabled = offReason !== undefined;
-      each.title = offReason ?? tip;
-    }
-  });
+  switchWithLink([runAll, interrupt, restart, saved, readOnly], store);
   // After the link: interrupting what does not run has no meaning.
   store.follow(['reset', 'link', 'kernel', 'choice', 'run', 'finished'], () => {
     const { state, layers = [] } = store.kernel;

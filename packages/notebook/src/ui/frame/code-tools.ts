@@ -1,9 +1,9 @@
 import type { ToolAccess } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
-import { button, el, hiddenText, setAttribute, setText } from '../dom.js';
+import { button, el, setAttribute, setText, switchButton } from '../dom.js';
 import { icon } from '../icons.js';
 import type { Store } from '../state/store.js';
-import { openDialog } from './dialogs.js';
+import { openPanel } from './dialogs.js';
 
 /** What code in this notebook may call, in the bar; pressed, it says more, and takes the right away. Hidden where there is nothing. */
 export function createCodeTools(store: Store, commands: Commands): HTMLElement {
@@ -11,13 +11,8 @@ export function createCodeTools(store: Store, commands: Commands): HTMLElement {
   const names = el('span', { class: 'reach-names' });
   // In place of both where there is little room.
   const short = el('span', { class: 'reach-short' });
-  const opener = button(
-    { class: 'reach', 'aria-haspopup': 'dialog', onclick: () => showCodeTools(store, commands) },
-    icon('tools'),
-    label,
-    names,
-    short,
-  );
+  const opens = { 'aria-haspopup': 'dialog', onclick: () => showCodeTools(store, commands) };
+  const opener = button({ class: 'reach', ...opens }, icon('tools'), label, names, short);
   store.follow(['tools', 'reset'], () => {
     const { tools } = store;
     opener.hidden = tools === null;
@@ -37,23 +32,11 @@ export function createCodeTools(store: Store, commands: Commands): HTMLElement {
 
 /** The whole of it, as long as the dialog is open. */
 function showCodeTools(store: Store, commands: Commands): void {
-  const close = button({ class: 'bare', autofocus: true, onclick: () => dialog.close() }, icon('close'), hiddenText('Close'));
   const state = el('p', { class: 'reach-state' });
   const list = el('ul', { class: 'reach-list' });
   const setAllowed = () => void commands.ask({ do: 'setToolAccess', allowed: store.tools?.allowed !== true });
-  const toggle = button(
-    { class: 'switch', role: 'switch', onclick: setAllowed },
-    el('span', { class: 'knob' }),
-    el('span', {}, 'Python here may call tools'),
-  );
-  const dialog = el(
-    'dialog',
-    { class: 'dialog reach-dialog', 'aria-labelledby': 'reach-title' },
-    el('div', { class: 'dialog-head' }, el('h2', { id: 'reach-title' }, 'Tools for Python'), close),
-    list,
-    state,
-    toggle,
-  );
+  const toggle = switchButton({ onclick: setAllowed }, el('span', {}, 'Python here may call tools'));
+  const dialog = openPanel({ name: 'reach-dialog', title: 'Tools for Python', onClose: () => forget() }, list, state, toggle);
   const forget = store.follow(['tools', 'reset'], () => {
     const { tools } = store;
     if (tools === null) return dialog.close();
@@ -61,7 +44,6 @@ function showCodeTools(store: Store, commands: Commands): void {
     state.replaceChildren(...describe(tools));
     toggle.setAttribute('aria-checked', String(tools.allowed));
   });
-  openDialog(dialog, forget);
 }
 
 function item({ name, tools }: ToolAccess['servers'][number]): HTMLElement {

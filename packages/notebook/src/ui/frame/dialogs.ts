@@ -1,4 +1,5 @@
-import { button, el } from '../dom.js';
+import { button, el, hiddenText } from '../dom.js';
+import { icon } from '../icons.js';
 
 /** Asks before something that cannot be taken back. */
 export function confirm(question: string, { yes, detail }: { yes: string; detail: string }): Promise<boolean> {
@@ -9,13 +10,9 @@ export function confirm(question: string, { yes, detail }: { yes: string; detail
     };
     const cancel = button({ onclick: () => answer(false) }, 'Cancel');
     const accept = button({ class: 'main', autofocus: true, onclick: () => answer(true) }, yes);
-    const dialog = el(
-      'dialog',
-      { class: 'dialog', role: 'alertdialog', 'aria-labelledby': 'dialog-title', 'aria-describedby': 'dialog-detail' },
-      el('h2', { id: 'dialog-title' }, question),
-      el('p', { id: 'dialog-detail' }, detail),
-      el('div', { class: 'actions' }, cancel, accept),
-    );
+    const names = { role: 'alertdialog', 'aria-labelledby': 'dialog-title', 'aria-describedby': 'dialog-detail' };
+    const [head, text] = [el('h2', { id: 'dialog-title' }, question), el('p', { id: 'dialog-detail' }, detail)];
+    const dialog = el('dialog', { class: 'dialog', ...names }, head, text, el('div', { class: 'actions' }, cancel, accept));
     openDialog(dialog, () => resolve(false));
   });
 }
@@ -67,36 +64,39 @@ const sections: { readonly [name: string]: { readonly [keys: string]: string } }
 const withoutKeys = 'In the menu ⋯';
 
 export function showHelp(): void {
-  const groups = Object.entries(sections).map(([name, keys]) =>
-    el(
-      'section',
-      {},
-      el('h3', {}, name),
-      el(
-        'dl',
-        {},
-        ...Object.entries(keys).map(([key, what]) =>
-          el('div', {}, el('dt', {}, ...(name === withoutKeys ? [key] : keyCaps(key))), el('dd', {}, what)),
-        ),
-      ),
-    ),
-  );
-  const close = button({ autofocus: true, onclick: () => dialog.close() }, 'Close');
-  const dialog = el(
-    'dialog',
-    { class: 'dialog help', 'aria-labelledby': 'help-title' },
-    el('div', { class: 'dialog-head' }, el('h2', { id: 'help-title' }, 'Keyboard'), close),
-    el('div', { class: 'key-groups' }, ...groups),
-  );
-  openDialog(dialog, () => {});
+  const groups = Object.entries(sections).map(([name, keys]) => {
+    const rows = Object.entries(keys).map(([key, what]) =>
+      el('div', {}, el('dt', {}, ...(name === withoutKeys ? [key] : keyCaps(key))), el('dd', {}, what)),
+    );
+    return el('section', {}, el('h3', {}, name), el('dl', {}, ...rows));
+  });
+  openPanel({ name: 'help', title: 'Keyboard' }, el('div', { class: 'key-groups' }, ...groups));
 }
 
 function keyCaps(keys: string): (Node | string)[] {
   return keys.split(' ').map((key) => (key === '·' ? ' · ' : el('kbd', {}, key)));
 }
 
+export interface PanelOptions {
+  /** Its class. */
+  name: string;
+  title: string;
+  /** Called when it has closed. Default: nothing. */
+  onClose?: () => void;
+}
+
+/** A dialog with a title, and a button that closes it. */
+export function openPanel({ name, title, onClose = () => {} }: PanelOptions, ...content: readonly HTMLElement[]): HTMLDialogElement {
+  const id = `${name}-title`;
+  const close = button({ class: 'bare', autofocus: true, onclick: () => dialog.close() }, icon('close'), hiddenText('Close'));
+  const head = el('div', { class: 'dialog-head' }, el('h2', { id }, title), close);
+  const dialog = el('dialog', { class: `dialog ${name}`, 'aria-labelledby': id }, head, ...content);
+  openDialog(dialog, onClose);
+  return dialog;
+}
+
 /** The browser keeps the keyboard inside and gives it back afterwards. */
-export function openDialog(dialog: HTMLDialogElement, onClose: () => void): void {
+function openDialog(dialog: HTMLDialogElement, onClose: () => void): void {
   dialog.addEventListener('close', () => {
     dialog.remove();
     onClose();

@@ -1,7 +1,6 @@
-import type { ComponentChild } from 'preact';
+import { type ComponentChild, render } from 'preact';
 import { button, el, hiddenText } from '../dom.js';
 import { icon } from '../icons.js';
-import { drawPanel } from '../parts.js';
 import type { Store, StoreEvent } from '../state/store.js';
 
 export interface DrawerOptions {
@@ -10,57 +9,56 @@ export interface DrawerOptions {
   /** What of the store it shows. */
   types: readonly StoreEvent['type'][];
   view: () => ComponentChild;
+  /** The button that opens it, which gets the keyboard back. */
+  opener: () => HTMLElement | null;
 }
 
-/** A list at the side of the cells. Drawn only while it is open; Escape closes it. */
-export class Drawer {
+export interface Drawer {
   readonly element: HTMLElement;
-  readonly #close: HTMLButtonElement;
-  readonly #draw: () => void;
-  #onToggle: (isOpen: boolean) => void = () => {};
-
-  constructor(store: Store, { id, title, types, view }: DrawerOptions) {
-    const place = el('div', { class: 'drawer-body' });
-    this.#close = button({ class: 'bare', onclick: () => this.toggle(false) }, icon('close'), hiddenText(`Close ${title.toLowerCase()}`));
-    const head = el('div', { class: 'drawer-head' }, el('h2', {}, title), this.#close);
-    this.element = el('aside', { class: 'drawer', id, 'aria-label': title, hidden: true }, head, place);
-    this.element.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape') return;
-      event.stopPropagation();
-      this.toggle(false);
-    });
-    this.#draw = drawPanel(place, { store, types }, view);
-  }
-
-  get isOpen(): boolean {
-    return !this.element.hidden;
-  }
-
-  onToggle(listener: (isOpen: boolean) => void): void {
-    this.#onToggle = listener;
-  }
-
-  toggle(isOpen = !this.isOpen): void {
-    if (isOpen === this.isOpen) return;
-    this.element.hidden = !isOpen;
-    if (isOpen) {
-      this.#draw();
-      this.#close.focus();
-    }
-    this.#onToggle(isOpen);
-  }
+  toggle(isOpen?: boolean): void;
 }
 
-/** One at a time, since they stand in one place. `opener`: the button that opened it, which gets the keyboard back. */
-export function joinDrawers(drawers: readonly { drawer: Drawer; opener: () => HTMLElement | null }[]): void {
-  for (const { drawer, opener } of drawers)
-    drawer.onToggle((isOpen) => {
-      if (isOpen) for (const other of drawers) if (other.drawer !== drawer) other.drawer.toggle(false);
-      opener()?.setAttribute('aria-expanded', String(isOpen));
-      document.body.classList.toggle(
-        'with-drawer',
-        drawers.some((each) => each.drawer.isOpen),
-      );
-      if (!isOpen && !drawers.some((each) => each.drawer.isOpen)) opener()?.focus();
-    });
+let closeOpen: (() => void) | undefined;
+
+/**
+ * A list at the side of the cells; one at a time, since they stand in one place. Escape closes it. Drawn only while it is open, once per frame; keys
+ * and scrolling stay where they are, since only what differs is changed.
+ */
+export function createDrawer(store: Store, { id, title, types, view, opener }: DrawerOptions): Drawer {
+  const body = el('div', { class: 'drawer-body' });
+  const close = () => toggle(false);
+  const closeButton = button({ class: 'bare', onclick: close }, icon('close'), hiddenText(`Close ${title.toLowerCase()}`));
+  const head = el('div', { class: 'drawer-head' }, el('h2', {}, title), closeButton);
+  const element = el('aside', { class: 'drawer', id, 'aria-label': title, hidden: true }, head, body);
+  element.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+  });
+  let isAsked = false;
+  const draw = () => {
+    isAsked = false;
+    render(view(), body);
+  };
+  store.on(({ type }) => {
+    if (!types.includes(type) || isAsked || element.hidden) return;
+    isAsked = true;
+    requestAnimationFrame(draw);
+  });
+
+  const toggle = (isOpen = element.hidden): void => {
+    if (isOpen !== element.hidden) return;
+    const other = isOpen ? closeOpen : undefined;
+    if (isOpen) closeOpen = close;
+    else if (closeOpen === close) closeOpen = undefined;
+    other?.();
+    element.hidden = !isOpen;
+    opener()?.setAttribute('aria-expanded', String(isOpen));
+    document.body.classList.toggle('with-drawer', closeOpen !== undefined);
+    if (isOpen) {
+      draw();
+      closeButton.focus();
+    } else if (closeOpen === undefined) opener()?.focus();
+  };
+  return { element, toggle };
 }

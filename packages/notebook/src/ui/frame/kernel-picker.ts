@@ -2,12 +2,11 @@ import type { KernelAsks, KernelChoice, KernelOffer } from '../../kernels/kernel
 import type { KernelList } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
 import { button, el, hiddenText } from '../dom.js';
-import { icon } from '../icons.js';
 import { quoted } from '../names.js';
 import type { Store } from '../state/store.js';
 import { visible } from '../visible.js';
 import type { Banner, Banners } from './banners.js';
-import { confirm, openDialog } from './dialogs.js';
+import { confirm, openPanel } from './dialogs.js';
 
 /** The kernel as people know it: `Python 3.14.2 (Pyodide)`. */
 export function kernelLabel({ kernel, choice }: Pick<Store, 'kernel' | 'choice'>): string {
@@ -63,22 +62,15 @@ function allowBanner({ kind, what }: NonNullable<KernelChoice['mayAllow']>, comm
 }
 
 function showKernels(store: Store, commands: Commands): void {
-  const close = button({ class: 'bare', autofocus: true, onclick: () => dialog.close() }, icon('close'), hiddenText('Close'));
   const state = el('p', { id: 'kernel-isolation' });
   const list = el('div', { class: 'kernel-lists', role: 'status' }, 'Looking for kernels…');
-  const dialog = el(
-    'dialog',
-    { class: 'dialog kernel-dialog', 'aria-labelledby': 'kernel-title', 'aria-describedby': 'kernel-isolation' },
-    el('div', { class: 'dialog-head' }, el('h2', { id: 'kernel-title' }, 'Kernel'), close),
-    state,
-    list,
-  );
+  const dialog = openPanel({ name: 'kernel-dialog', title: 'Kernel', onClose: () => forget() }, state, list);
+  dialog.setAttribute('aria-describedby', state.id);
   const forget = store.follow(['reset', 'choice', 'kernel'], () => {
     const { choice } = store;
     if (choice === null) return dialog.close();
     state.replaceChildren(el('strong', {}, kernelLabel(store)), `, because ${visible(choice.reason)}. ${visible(choice.isolation)}`);
   });
-  openDialog(dialog, forget);
   void commands.ask({ do: 'listKernels' }).then((found) => {
     if (!found || !dialog.isConnected) return dialog.close();
     const { kernels } = found as KernelList;
@@ -110,26 +102,21 @@ const sources: { readonly [source in KernelOffer['source']]: string } = {
 function toButton(kernel: KernelOffer, pick: (kernel: KernelOffer) => void): HTMLButtonElement {
   const { displayName, source, path, isCurrent, language } = kernel;
   const where = [sources[source], language === 'python' ? undefined : visible(language), path === undefined ? undefined : visible(path)];
+  const now = isCurrent ? el('span', { class: 'kernel-now' }, ' in use') : undefined;
   return button(
     { class: 'kernel-offer', 'aria-current': isCurrent ? 'true' : undefined, onclick: () => pick(kernel) },
-    el(
-      'span',
-      { class: 'kernel-offer-name' },
-      visible(displayName),
-      ...(isCurrent ? [el('span', { class: 'kernel-now' }, ' in use')] : []),
-    ),
+    el('span', { class: 'kernel-offer-name' }, visible(displayName), now),
     el('span', { class: 'kernel-offer-where' }, where.filter((part) => part !== undefined).join(' · ')),
   );
 }
 
 function toReason({ displayName, problem, path }: KernelOffer): HTMLLIElement {
-  const fix = problem?.fix === undefined ? [] : [el('code', { class: 'kernel-fix', tabindex: '0' }, visible(problem.fix))];
   return el(
     'li',
     { class: 'kernel-unusable', title: path === undefined ? undefined : visible(path) },
     el('span', { class: 'kernel-offer-name' }, visible(displayName)),
     el('span', { class: 'kernel-offer-where' }, visible(problem?.reason ?? '')),
-    ...fix,
+    problem?.fix === undefined ? undefined : el('code', { class: 'kernel-fix', tabindex: '0' }, visible(problem.fix)),
   );
 }
 

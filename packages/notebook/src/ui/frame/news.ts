@@ -1,9 +1,9 @@
 import { wordsOf } from '../cells/question-form.js';
+import { el } from '../dom.js';
 import { nameOf, verbs } from '../names.js';
 import { withoutAnsi } from '../outputs/ansi.js';
 import type { Store, StoreEvent } from '../state/store.js';
 import { visible } from '../visible.js';
-import type { Announcer } from './announcer.js';
 
 const ends = {
   ok: 'finished',
@@ -14,12 +14,22 @@ const ends = {
 } as const;
 const acts = { stopped: 'stopped the notebook', interrupted: 'interrupted the kernel', restarted: 'restarted the kernel' } as const;
 
-/** Announces to screen readers how runs end, and what agents do. */
-export function announceEvents(store: Store, announcer: Announcer): void {
+const pauseMs = 400;
+
+/** The element that says to screen readers how runs end, and what agents do. Several things at once are said in one breath. */
+export function createAnnouncer(store: Store): HTMLElement {
+  const element = el('div', { class: 'visually-hidden', role: 'status', 'aria-live': 'polite' });
+  let waiting: string[] = [];
+  const say = () => {
+    const [last, count] = [waiting.slice(-3), waiting.length];
+    waiting = [];
+    element.textContent = (count > 3 ? `${count} things happened, the last: ` : '') + last.join(' ');
+  };
   store.on((event) => {
     const text = textOf(event, store);
-    if (text) announcer.say(text);
+    if (text && waiting.push(text) === 1) setTimeout(say, pauseMs);
   });
+  return element;
 }
 
 function textOf(event: StoreEvent, store: Store): string | undefined {

@@ -2,30 +2,22 @@ import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NearbyNotebook } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
-import { button, el, hiddenText } from '../dom.js';
-import { icon } from '../icons.js';
+import { el } from '../dom.js';
 import { Visible } from '../parts.js';
-import { openDialog } from './dialogs.js';
+import { openPanel } from './dialogs.js';
 
 /** The notebooks of the folder: one to open in a tab of its own, or a new one. */
 export async function showNotebooks(commands: Commands): Promise<void> {
   const notebooks = (await commands.ask({ do: 'listNotebooks' })) as readonly NearbyNotebook[] | undefined;
   if (!notebooks) return;
   const place = el('div', {});
-  const close = button({ class: 'bare', onclick: () => dialog.close() }, icon('close'), hiddenText('Close'));
-  const dialog = el(
-    'dialog',
-    { class: 'dialog notebooks', 'aria-labelledby': 'notebooks-title' },
-    el('div', { class: 'dialog-head' }, el('h2', { id: 'notebooks-title' }, 'Notebooks of this folder'), close),
-    place,
-  );
   const open = async (path: string, isNew: boolean): Promise<void> => {
     const opened = (await commands.ask({ do: 'openNotebook', path, isNew })) as { url: string } | undefined;
     dialog.close();
     if (opened) el('a', { href: opened.url, target: '_blank', rel: 'noopener' }).click();
   };
   render(<Notebooks notebooks={notebooks} open={(path, isNew) => void open(path, isNew)} />, place);
-  openDialog(dialog, () => render(null, place));
+  const dialog = openPanel({ name: 'notebooks', title: 'Notebooks of this folder', onClose: () => render(null, place) }, place);
 }
 
 function Notebooks({ notebooks, open }: { notebooks: readonly NearbyNotebook[]; open: (path: string, isNew: boolean) => void }) {

@@ -6,9 +6,15 @@ export function startTheme(): void {
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
 }
 
+/** The one that is seen. */
+export function currentTheme(): 'light' | 'dark' {
+  const { theme } = document.documentElement.dataset;
+  const isDark = theme === undefined ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+  return isDark ? 'dark' : 'light';
+}
+
 export function toggleTheme(): void {
-  const now = document.documentElement.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
-  const next = now === 'dark' ? 'light' : 'dark';
+  const next = currentTheme() === 'dark' ? 'light' : 'dark';
   document.documentElement.dataset.theme = next;
   localStorage.setItem(storageKey, next);
 }

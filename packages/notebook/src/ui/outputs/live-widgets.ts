@@ -1,6 +1,7 @@
 import type { FoundWidget, OpenedWidget, WidgetNews } from '../../viewer/widgets.js';
 import { el } from '../dom.js';
-import type { FromWidgets, Theme, ToWidgets } from '../sandboxed/widgets/widget-messages.js';
+import { currentTheme } from '../frame/theme.js';
+import type { FromWidgets, ToWidgets } from '../sandboxed/widgets/widget-messages.js';
 import { followWidgets, requestOfHost } from './host-requests.js';
 import { type LiveFrame, sandboxedFrame } from './sandboxed-frame.js';
 
@@ -70,7 +71,7 @@ async function begin(view: View, frame: LiveFrame): Promise<void> {
   const models = await open(view, view.modelId);
   if (view.frame !== frame) return;
   if (models.length === 0) return showWidget(view.holder, view.modelId, view.textForm);
-  frame.post({ type: 'show', modelId: view.modelId, models, theme: theme() } satisfies ToWidgets);
+  frame.post({ type: 'show', modelId: view.modelId, models, theme: currentTheme() } satisfies ToWidgets);
 }
 
 /** Asks for what a model needs; from then on, news of it are for this view. */
@@ -131,15 +132,9 @@ function dropUnused(): void {
   for (const view of views) if (!view.holder.isConnected) views.delete(view);
 }
 
-function theme(): Theme {
-  const chosen = document.documentElement.dataset.theme;
-  if (chosen === 'light' || chosen === 'dark') return chosen;
-  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
-}
-
 function followTheme(): void {
   const follow = () => {
-    for (const { frame } of views) frame?.post({ type: 'theme', theme: theme() } satisfies ToWidgets);
+    for (const { frame } of views) frame?.post({ type: 'theme', theme: currentTheme() } satisfies ToWidgets);
   };
   new MutationObserver(follow).observe(document.documentElement, { attributeFilter: ['data-theme'] });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', follow);
