@@ -1,5 +1,7 @@
 import { answerBudget } from '@notebridge/kit/answer-budget';
+import { shortText } from './chart-data.js';
 import { decodeEntities } from './entities.js';
+import { MarkupReader } from './markup-tokens.js';
 
 /** Rows of a long table that are shown from its beginning, its head included, and from its end. */
 const headRows = 21;
@@ -21,9 +23,6 @@ interface Table {
   columns: number;
   caption: string;
 }
-
-/** A tag, a comment, or what is not shown. */
-const tag = /<(\/?)([a-z][a-z0-9]*)|<!--/giy;
 
 /**
  * HTML that is one table, as pandas and others show their frames, in a few lines of text with its shape: the rows of both ends. Undefined
@@ -58,21 +57,13 @@ function readTable(html: string): Table | undefined {
     table.caption += text.slice(0, 2 * maxCaption).replaceAll(/\s+/g, ' ');
     return table.caption.length <= maxCaption;
   };
-  for (let at = 0; at < html.length; ) {
-    const open = html.indexOf('<', at);
-    if (!addText(html.slice(at, open === -1 ? undefined : open))) return undefined;
-    if (open === -1) break;
-    tag.lastIndex = open;
-    const [matched, slash, name] = tag.exec(html) ?? [];
-    if (matched === undefined) {
-      if (!addText('<')) return undefined;
-      at = open + 1;
-      continue;
-    }
-    const end = endOf(html, open, name);
-    if (end === undefined) break;
-    at = end;
-    const kind = `${slash ?? ''}${name?.toLowerCase() ?? ''}`;
+  const reader = new MarkupReader(html);
+  for (let token = reader.next(); token; token = reader.next()) {
+    if (token.kind === 'text' && !addText(html.slice(token.from, token.to))) return undefined;
+    if (token.kind === 'text' || token.kind === 'literal') continue;
+    const name = token.name.toLowerCase();
+    if (token.kind === 'open' && (name === 'style' || name === 'script')) reader.rawText(name);
+    const kind = token.kind === 'close' ? `/${name}` : name;
     if (kind === 'table' && ++depth === 1) tables++;
     else if (kind === '/table' && --depth <= 0) {
       endRow();
@@ -95,16 +86,6 @@ function readTable(html: string): Table | undefined {
   }
   endRow();
   return tables === 1 ? table : undefined;
-}
-
-/** Behind the tag, or behind what is not shown; undefined if it has no end. */
-function endOf(html: string, open: number, name: string | undefined): number | undefined {
-  const hidden = name === undefined ? '-->' : /^(style|script)$/i.test(name) ? `</${name}` : '>';
-  const end = html.indexOf(hidden, open);
-  if (end === -1) return undefined;
-  if (!hidden.startsWith('</')) return end + hidden.length;
-  const close = html.indexOf('>', end);
-  return close === -1 ? undefined : close + 1;
 }
 
 function addRow(table: Table, row: string[], { cells, isBody }: { cells: number; isBody: boolean }): void {
@@ -130,7 +111,7 @@ function print({ head, tail, rows, bodyRows, columns, caption }: Table): string 
     lines.reduce((sum, row) => sum + row.length, 0),
   );
   const perCell = Math.min(mostCellCharacters, Math.max(leastCellCharacters, Math.floor(maxCharacters / count) - 3));
-  const toRow = (row: string[]): string => row.map((text) => cut(toCellText(text), perCell)).join(' | ');
+  const toRow = (row: string[]): string => row.map((text) => shortText(toCellText(text), perCell)).join(' | ');
   const leftOut = rows - lines.length;
   const note = caption.trim() === '' ? '' : `, "${toCellText(caption)}"`;
   const shape = bodyRows === 0 ? `${rows} rows` : `${bodyRows} rows × ${columns} columns`;
@@ -140,8 +121,4 @@ function print({ head, tail, rows, bodyRows, columns, caption }: Table): string 
     ...(leftOut > 0 ? [`[${leftOut} rows left out here; get_output has them]`] : []),
     ...tail.map(toRow),
   ].join('\n');
-}
-
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Completed, HostMessage, Inspected, ViewerAction } from '../viewer/protocol.js';
+import type { Completed, Inspected, ViewerAction } from '../viewer/protocol.js';
 import { createCellTools, createInserter, followGaps } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
 import { createAsk } from './command-parts.js';
@@ -23,26 +23,19 @@ import { startStatusBanners } from './frame/status-banners.js';
 import { GoneText } from './gone-text.js';
 import { HeldKeys } from './held-keys.js';
 import { editorKeys, listenToKeys } from './keys.js';
-import { HostConnection } from './link/connection.js';
-import { keepOwnName } from './link/own-names.js';
+import { createLink } from './link/create-link.js';
+import { keepOwnName } from './names.js';
 import { cellMenu, notebookMenu } from './notebook-menu.js';
-import { joinOutputs, receiveForOutputs } from './outputs/host-requests.js';
 import { AgentTrail } from './state/agent-trail.js';
 import { Drafts } from './state/drafts.js';
 import { Finder } from './state/finder.js';
 import { bringBackDrafts, keepDrafts } from './state/saved-drafts.js';
 import { Selection } from './state/selection.js';
-import { Store } from './state/store.js';
+import type { Store } from './state/store.js';
 
 /** Joins the parts of the window; the only file that knows them all. */
 export function startApp(root: HTMLElement, key: string): void {
-  const onMessage = (message: HostMessage) => {
-    receiveForOutputs(message);
-    store.receive(message);
-  };
-  const connection = new HostConnection({ key, onMessage, onState: (state) => store.setLink(state) });
-  const store = new Store(() => connection.open());
-  joinOutputs({ request: (action) => connection.request(action), cells: () => store.cells });
+  const { connection, store } = createLink(key);
   const drafts = new Drafts({
     document: () => store.document,
     update: (cellId, source, expectedRev) => connection.request({ do: 'update', cellId, source, expectedRev }),

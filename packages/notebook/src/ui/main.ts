@@ -1,8 +1,8 @@
 import { startApp } from './app.js';
 import { el } from './dom.js';
 import { startTheme } from './frame/theme.js';
+import { createLink } from './link/create-link.js';
 import { type EntryFault, enterTyped, hasCode, newLinkAdvice, takeKey } from './link/token.js';
-import { startUnseen } from './unseen.js';
 
 const texts: { readonly [fault in EntryFault]: string } = {
   missing: 'This address lacks the token that opens the notebook.',
@@ -24,7 +24,7 @@ addEventListener('hashchange', () => hasCode() && location.reload());
 startTheme();
 const root = document.querySelector<HTMLElement>('#app');
 const entered = await takeKey();
-if ('key' in entered && location.search === '?unseen') startUnseen(entered.key);
+if ('key' in entered && location.search === '?unseen') createLink(entered.key, true).connection.open();
 else if (root && 'key' in entered) startApp(root, entered.key);
 else if (root && 'fault' in entered) showFault(root, entered.fault);
 

@@ -22,11 +22,16 @@ const plainName = /^[A-Za-z][A-Za-z0-9._+-]*(?: [A-Za-z0-9._+()-]+){0,6}$/;
 const ownWords =
   /^(?:you|your|me|i|we|no|not|none|nobody|no-one|somebody|someone|everyone|person|people|human|user|owner|admin|root|system|host|kernel|notebook|notebridge|window|browser|connected|disconnected|disconnect|connection|saved|unsaved|saving|idle|busy|dead|ended|trusted|verified|safe|read-only|error|warning|stop|run|undo|undone|changes|unknown|null|undefined)$/i;
 
-/** The names that this window has had, one for each connection to the host. */
+const storageKey = 'notebridge-names';
+
+/** The names that this window has had, one for each connection to the host: what is done under one of these, this window has done. */
 let ownNames: ReadonlySet<string> = new Set();
 
-/** What is done under one of these names, this window has done. */
-export function setOwnNames(names: readonly string[]): void {
+/** Each connection has a name of its own: what this tab did before a reload stays its own. `life`: another host counts anew. */
+export function keepOwnName(name: string, life: string): void {
+  const kept = JSON.parse(sessionStorage.getItem(storageKey) ?? '{}') as { life?: string; names?: string[] };
+  const names = [...(kept.life === life ? (kept.names ?? []) : []), name].slice(-50);
+  sessionStorage.setItem(storageKey, JSON.stringify({ life, names }));
   ownNames = new Set(names);
 }
 

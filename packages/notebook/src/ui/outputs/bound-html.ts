@@ -1,5 +1,6 @@
+import { decodeEntities } from '../../outputs/entities.js';
 import { attributesOf, endsParagraph, htmlTags, impliedEnds, plainBoxes, rawTags, silentTags, voidTags } from './html-names.js';
-import { MarkupReader, type MarkupToken } from './markup-tokens.js';
+import { MarkupReader, type MarkupToken } from '../../outputs/markup-tokens.js';
 import { safeDeclarations, safeSheet } from './safe-css.js';
 
 /** A part of foreign HTML that a browser can take in at once. */
@@ -129,7 +130,7 @@ export class HtmlBounder {
     let style: string | undefined;
     for (const [rawName, value] of attributes) {
       const key = rawName.toLowerCase();
-      if (key === 'style') style ??= safeDeclarations(decoded(value)) || undefined;
+      if (key === 'style') style ??= safeDeclarations(decodeEntities(value)) || undefined;
       else if (key !== 'nb-style' && this.#attributes.has(key) && !written.has(key)) {
         const isImage = name === 'img' && key === 'src';
         if (value.length > (isImage ? maxImage : maxAttribute)) continue;
@@ -190,11 +191,6 @@ function escaped(text: string): string {
 /** A browser tries every place of a long word to break it, and measures the rest of it each time. */
 function withBreaks(text: string): string {
   return text.replace(/[^\s&;]{200}/gu, '$&<wbr>');
-}
-
-/** The few entities that style attributes are written with. */
-function decoded(value: string): string {
-  return value.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&apos;', "'").replaceAll('&amp;', '&');
 }
 
 /** Not within an entity or a pair of surrogates. */

@@ -1,6 +1,7 @@
 import { appendAll } from '@notebridge/kit/long-lists';
 import { maxPixels, pixelsOf } from './image-size.js';
-import { MarkupReader } from './markup-tokens.js';
+import { decodeEntities } from '../../outputs/entities.js';
+import { MarkupReader } from '../../outputs/markup-tokens.js';
 import { referenceIn, safeDeclarations, safeSheet } from './safe-css.js';
 
 /** A drawing that is not shown; the message says why. */
@@ -130,15 +131,15 @@ class SvgBounder {
     if (numbers.test(name)) return /^[\w\s.,+()%-]*$/.test(value) ? value : undefined;
     if (value.length > maxAttribute || value.includes('\\')) return undefined;
     if (name === 'style') {
-      const safe = safeDeclarations(plain(value), { isDrawing: true });
+      const safe = safeDeclarations(decodeEntities(value), { isDrawing: true });
       appendAll(
         part.references,
         safe.split(';').flatMap((each) => referenceIn(each.slice(each.indexOf(':') + 1)) ?? []),
       );
       return safe;
     }
-    if (!plain(value).includes('(')) return value;
-    const reference = referenceIn(plain(value));
+    if (!decodeEntities(value).includes('(')) return value;
+    const reference = referenceIn(decodeEntities(value));
     if (reference !== undefined) part.references.push(reference);
     return reference !== undefined || /^(?:rgb|hsl)a?\([\d\s.,%/]*\)$/.test(value) ? value : undefined;
   }
@@ -198,17 +199,4 @@ function escaped(text: string): string {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: XML knows none of them.
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
   );
-}
-
-/** What a value says when its entities are read; the numbers of characters could spell anything. */
-function plain(value: string): string {
-  return value
-    .replace(/&#(?:x([\da-f]+)|(\d+));/gi, (_, hex, decimal) =>
-      String.fromCodePoint(Math.min(0x10ffff, Number.parseInt(hex ?? decimal, hex ? 16 : 10))),
-    )
-    .replaceAll('&quot;', '"')
-    .replaceAll('&apos;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 }

@@ -1,4 +1,5 @@
-import { MarkupReader } from './markup-tokens.js';
+import { decodeEntities } from '../../outputs/entities.js';
+import { MarkupReader } from '../../outputs/markup-tokens.js';
 
 const htmlTags = new Set(['span']);
 const svgTags = new Set(['svg', 'g', 'path', 'line']);
@@ -35,7 +36,7 @@ export function formulaElement(html: string): HTMLElement {
       const element = create(token.name, token.attributes);
       parent.append(element);
       if (!token.isClosed) open.push(element);
-    } else parent.append(decoded(token.kind === 'text' ? html.slice(token.from, token.to) : token.text));
+    } else parent.append(decodeEntities(token.kind === 'text' ? html.slice(token.from, token.to) : token.text));
   }
   return root;
 }
@@ -45,7 +46,7 @@ function create(name: string, written: readonly (readonly [string, string])[]): 
   const space = svgTags.has(name) ? namespaces.svg : mathTags.has(name) ? namespaces.math : namespaces.html;
   const element = document.createElementNS(space, space === namespaces.html && !htmlTags.has(name) ? 'span' : name);
   for (const [key, raw] of written) {
-    const value = decoded(raw);
+    const value = decodeEntities(raw);
     if (key === 'style') setStyles(element as HTMLElement, value);
     else if (attributes.has(key) && (key !== 'class' || className.test(value))) element.setAttribute(key, value);
   }
@@ -60,16 +61,4 @@ function setStyles({ style }: HTMLElement | SVGElement | MathMLElement, css: str
     if (!styles.test(name) || !styleValue.test(value) || (name === 'position' && value !== 'relative')) continue;
     style.setProperty(name, value);
   }
-}
-
-/** The entities that KaTeX writes. */
-function decoded(text: string): string {
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#x27;', "'")
-    .replaceAll('&#39;', "'")
-    .replaceAll('&nbsp;', '\u00a0')
-    .replaceAll('&amp;', '&');
 }

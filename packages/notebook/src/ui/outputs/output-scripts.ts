@@ -4,7 +4,7 @@ import { pageWithin } from '../../outputs/page-within.js';
 import { allCells, mayRun } from './host-requests.js';
 import { rawTags } from './html-names.js';
 import { htmlOutput } from './html-output.js';
-import { MarkupReader } from './markup-tokens.js';
+import { MarkupReader } from '../../outputs/markup-tokens.js';
 import { asText } from './mime-text.js';
 
 /** What would act in an output. */

@@ -1,19 +1,10 @@
 /**
  * Elements that would make another realm, in which nothing of ours is in force, or that name an address for more than to show what is there.
- * Nothing here calls a method: an output could have replaced it.
+ * Nothing here calls a method once outputs run: they could have replaced it.
  */
-const forbidden: { readonly [name: string]: true | undefined } = table([
-  'iframe',
-  'frame',
-  'frameset',
-  'object',
-  'embed',
-  'fencedframe',
-  'portal',
-  'link',
-  'meta',
-  'base',
-]);
+const forbidden: { readonly [name: string]: true | undefined } = table(
+  'iframe frame frameset object embed fencedframe portal link meta base'.split(' '),
+);
 const small: { readonly [letter: string]: string | undefined } = letters();
 const longest = 12;
 
