@@ -2,14 +2,13 @@ import { h } from 'preact';
 import type { Completed, Inspected, ViewerAction } from '../viewer/protocol.js';
 import { createCellTools, createInserter, followGaps } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
-import { createAsk } from './command-parts.js';
 import { type Commands, createCommands } from './commands.js';
 import { el } from './dom.js';
 import { createActivityHint } from './frame/activity-hint.js';
 import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
 import { ChangesList } from './frame/changes-list.js';
-import { Documentation } from './frame/documentation.js';
+import { createDocumentation } from './frame/documentation.js';
 import { startDraftBanners } from './frame/draft-banners.js';
 import { createDrawer } from './frame/drawer.js';
 import { createEmptyNote } from './frame/empty-note.js';
@@ -20,9 +19,10 @@ import { createAnnouncer } from './frame/news.js';
 import { Outline } from './frame/outline.js';
 import { followReopening } from './frame/reopened-banner.js';
 import { startStatusBanners } from './frame/status-banners.js';
-import { GoneText } from './gone-text.js';
-import { HeldKeys } from './held-keys.js';
+import { keepGoneText } from './gone-text.js';
+import { createKeyHolder } from './held-keys.js';
 import { editorKeys, listenToKeys } from './keys.js';
+import { createAsk } from './link/connection.js';
 import { createLink } from './link/create-link.js';
 import { keepOwnName } from './names.js';
 import { cellMenu, notebookMenu } from './notebook-menu.js';
@@ -62,18 +62,17 @@ export function startApp(root: HTMLElement, key: string): void {
     stop: () => commands.stop(),
     complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
   });
-  const documentation = new Documentation(
+  const documentation = createDocumentation(
     async (code, position, detail) => (await askQuietly({ do: 'inspect', code, position, detail })) as Inspected | undefined,
   );
   const finder = new Finder({ store, drafts, selection, view, ask });
   const findBar = createFindBar(finder, store, () => commands.show(selection.cellId));
-  const keys = new HeldKeys((key) => press(key));
   const commands: Commands = createCommands({
     store,
     drafts,
     selection,
     view,
-    keys,
+    holdKeys: createKeyHolder((key) => press(key)),
     documentation,
     openFind: (text) => findBar.open(text),
     ask,
@@ -112,7 +111,7 @@ export function startApp(root: HTMLElement, key: string): void {
   startDraftBanners(drafts, store, banners, commands);
   showTools(view, selection, commands, store);
   followPointer(view, selection);
-  const press = listenToKeys(commands, new GoneText({ drafts, selection, store }));
+  const press = listenToKeys(commands, keepGoneText(drafts, selection, store));
   keepDrafts(drafts, store, () => connection.isOpen);
   const inserter = createInserter(store, (type) => commands.insertBefore(undefined, type));
   const foot = el('div', { class: 'foot' }, inserter);

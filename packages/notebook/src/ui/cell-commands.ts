@@ -7,7 +7,7 @@ import type { CommandParts } from './command-parts.js';
 const maxPasted = 14_000_000;
 
 /** What a person does with the selected cells, one or several. */
-export function createCellCommands({ store, drafts, selection, view, keys, complain, ask }: CommandParts) {
+export function createCellCommands({ store, drafts, selection, view, holdKeys, complain, ask }: CommandParts) {
   let clipboard: readonly PastedCell[] = [];
   const selected = () => selection.among(store.cells);
   const indexOf = (cell: Cell | undefined) => store.indexOf(cell?.id ?? '');
@@ -17,7 +17,7 @@ export function createCellCommands({ store, drafts, selection, view, keys, compl
 
   /** Asks for a change of cells; keys wait until it is there. */
   const change = (cells: readonly Cell[], action: () => ViewerAction): Promise<unknown> =>
-    keys.until(flush(cells).then(() => ask(action())));
+    holdKeys(flush(cells).then(() => ask(action())));
 
   const commands = {
     setType(cellType: CellType): void {
@@ -57,7 +57,7 @@ export function createCellCommands({ store, drafts, selection, view, keys, compl
     },
 
     async undoStep(): Promise<void> {
-      const put = (await keys.until(ask({ do: 'undoStep' }))) as InsertedCell | undefined;
+      const put = (await holdKeys(ask({ do: 'undoStep' }))) as InsertedCell | undefined;
       if (put) view.goTo(put.cellId, 'command');
     },
 

@@ -12,7 +12,7 @@ const numbersKey = 'notebridge-line-numbers';
 export type Commands = ReturnType<typeof createCommands>;
 
 export function createCommands(parts: CommandParts) {
-  const { store, drafts, selection, view, keys, documentation, openFind, ask } = parts;
+  const { store, drafts, selection, view, holdKeys, documentation, openFind, ask } = parts;
   const selectedIndex = () => store.indexOf(selection.cellId ?? '');
   /** Behind the last one that is selected. */
   const indexBelow = () => store.indexOf(selection.among(store.cells).at(-1)?.id ?? '') + 1;
@@ -72,7 +72,7 @@ export function createCommands(parts: CommandParts) {
 
     /** Resolves with whether the cell is there. */
     async insert(index: number, cellType: CellType, mode: Mode, source = ''): Promise<boolean> {
-      const made = (await keys.until(ask({ do: 'insert', index, cellType, source }))) as InsertedCell | undefined;
+      const made = (await holdKeys(ask({ do: 'insert', index, cellType, source }))) as InsertedCell | undefined;
       if (made) view.goTo(made.cellId, mode);
       return made !== undefined;
     },

@@ -2,7 +2,7 @@ import type { EditorView, KeyBinding } from '@codemirror/view';
 import type { NotebookKeys } from './cells/editor.js';
 import type { Commands } from './commands.js';
 import { showHelp } from './frame/dialogs.js';
-import type { GoneText } from './gone-text.js';
+import type { TakeKey } from './gone-text.js';
 import type { HeldKey } from './held-keys.js';
 
 /** Two presses of one key count as one command within this time. */
@@ -98,7 +98,7 @@ const controlled: { readonly [key: string]: Command } = {
 const repeatable = new Set(['j', 'k']);
 
 /** Listens to the keys of command mode, wherever in the page the keyboard is but in texts and dialogs. Returns what presses one. */
-export function listenToKeys(commands: Commands, goneText: GoneText): (key: HeldKey) => void {
+export function listenToKeys(commands: Commands, takeGone: TakeKey): (key: HeldKey) => void {
   let last = { key: '', atMs: 0 };
   const press = (event: HeldKey, atMs: number, repeat: boolean): boolean => {
     const isDouble = last.key === event.key && atMs - last.atMs < doublePressMs && !repeat;
@@ -109,7 +109,7 @@ export function listenToKeys(commands: Commands, goneText: GoneText): (key: Held
   };
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || belongsToOthers(event)) return;
-    if (goneText.take(event) || press(event, event.timeStamp, event.repeat)) event.preventDefault();
+    if (takeGone(event) || press(event, event.timeStamp, event.repeat)) event.preventDefault();
   });
   return (key) => {
     if (!document.activeElement?.closest('.cm-content')) return void press(key, performance.now(), false);

@@ -1,9 +1,9 @@
 import type { Cell, CellType } from '../../model/cell.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
 import type { Run } from '../../session/run-queue.js';
-import type { Ask } from '../command-parts.js';
 import { button, el, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';
+import type { Ask } from '../link/connection.js';
 import { nameOf } from '../names.js';
 import { cannotShow } from '../outputs/cannot-show.js';
 import { renderMarkdown } from '../outputs/markdown.js';

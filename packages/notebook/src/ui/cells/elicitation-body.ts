@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Elicitation, ElicitationAnswer, FormField } from '../../session/elicitation.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
-import type { Ask } from '../command-parts.js';
 import { button, el } from '../dom.js';
+import type { Ask } from '../link/connection.js';
 import { visible, visibleNodes } from '../visible.js';
 import type { QuestionBody } from './question-form.js';
 

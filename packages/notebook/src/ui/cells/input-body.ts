@@ -1,7 +1,7 @@
 import type { InputQuestion } from '../../kernel/kernel.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
-import type { Ask } from '../command-parts.js';
 import { button, el } from '../dom.js';
+import type { Ask } from '../link/connection.js';
 import { visibleNodes } from '../visible.js';
 import { type QuestionBody, whoAsks } from './question-form.js';
 

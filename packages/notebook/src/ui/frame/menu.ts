@@ -1,4 +1,5 @@
 import { button, el } from '../dom.js';
+import { placeBeside } from './place-beside.js';
 
 export interface MenuItem {
   readonly text: string;
@@ -75,7 +76,8 @@ function openMenu(opener: HTMLElement, items: readonly MenuItem[]): void {
   addEventListener('resize', onLeave);
   opener.setAttribute('aria-expanded', 'true');
   document.body.append(menu);
-  place(menu, opener);
+  const { right, top, bottom } = opener.getBoundingClientRect();
+  placeBeside(menu, { left: right - menu.offsetWidth, top, bottom });
   buttons.find((each) => !each.disabled)?.focus();
 }
 
@@ -97,12 +99,4 @@ function itemButton({ text, keys, act, isOff = false, isChecked }: MenuItem, clo
     el('span', {}, text),
     shown,
   );
-}
-
-/** Below its button, or above it, where there is room. */
-function place(menu: HTMLElement, opener: HTMLElement): void {
-  const [at, { width, height }] = [opener.getBoundingClientRect(), menu.getBoundingClientRect()];
-  const fitsBelow = at.bottom + height + 8 <= innerHeight;
-  menu.style.left = `${Math.max(8, Math.min(at.right - width, innerWidth - width - 8))}px`;
-  menu.style.top = `${fitsBelow ? at.bottom + 4 : Math.max(8, at.top - height - 4)}px`;
 }

@@ -154,3 +154,25 @@ export class HostConnection {
 function notConnected(): RequestFailed {
   return new RequestFailed('connection_lost', 'The notebook is not connected at the moment; try again when it is.');
 }
+
+/** Runs a request to its end, and shows a failure; undefined then. */
+export type Ask = (action: ViewerAction) => Promise<unknown>;
+
+/** Shows the person what went wrong. */
+export type Complain = (message: string, cellId?: string) => void;
+
+/** What ends a run without being news: the person or the agent wanted it so, and the cell shows it. */
+const expectedEnds = new Set(['cancelled', 'cell_deleted', 'kernel_dead', 'kernel_failed', 'connection_lost']);
+
+export function createAsk(connection: HostConnection, complain: Complain): Ask {
+  return async (action) => {
+    try {
+      return await connection.request(action);
+    } catch (error) {
+      const code = error instanceof RequestFailed ? error.code : '';
+      const isRun = action.do === 'run' || action.do === 'runAll';
+      if (!(isRun && expectedEnds.has(code))) complain((error as Error).message, 'cellId' in action ? action.cellId : undefined);
+      return undefined;
+    }
+  };
+}
