@@ -15,11 +15,7 @@ export interface ThreadOptions<Question> {
   withoutLoading?: (question: Question) => Question;
 }
 
-interface Asked<Question, Answer> {
-  question: Question;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
-}
+type Asked<Question, Answer> = { question: Question } & PromiseWithResolvers<Answer>;
 
 /**
  * Asks a thread. Questions wait for one another, so that each has the thread's whole time, and one that takes too long ends the thread and nothing
@@ -80,11 +76,11 @@ export function threadQueue<Question, Answer extends object>({ name, faults, wit
     thread.postMessage(first.question);
   };
 
-  return (question: Question): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      waiting.push({ question, resolve, reject });
-      if (waiting.length === 1) ask();
-    });
+  return (question: Question): Promise<Answer> => {
+    const asked = { question, ...Promise.withResolvers<Answer>() };
+    if (waiting.push(asked) === 1) ask();
+    return asked.promise;
+  };
 }
 
 interface TrustedTypes {

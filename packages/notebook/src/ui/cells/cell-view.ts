@@ -11,8 +11,8 @@ import { OutputsView } from '../outputs/outputs-view.js';
 import type { Mark } from '../state/agent-trail.js';
 import type { Clash, Drafts } from '../state/drafts.js';
 import type { Mode, Selection } from '../state/selection.js';
+import { visibleNodes } from '../visible.js';
 import { CellSource } from './cell-source.js';
-import { clashBar } from './clash-bar.js';
 import type { NotebookKeys } from './editor.js';
 import { elicitationBody } from './elicitation-body.js';
 import { inputBody } from './input-body.js';
@@ -288,4 +288,16 @@ export class CellView {
 
 function formFor(question: OpenQuestion, ask: Ask): QuestionForm {
   return new QuestionForm(question, 'elicitation' in question ? elicitationBody(question, ask) : inputBody(question, ask));
+}
+
+/** Two people at the same lines: both texts are kept until one is chosen. */
+function clashBar({ theirs, by }: Clash, choose: (keep: 'mine' | 'theirs') => void): HTMLElement {
+  const choice = (keep: 'mine' | 'theirs', text: string) => button({ onclick: () => choose(keep) }, text);
+  return el(
+    'div',
+    { class: 'clash', role: 'alert' },
+    el('p', {}, `${nameOf(by)} changed the lines that you are typing in. Your text is kept here, and not sent yet.`),
+    el('details', {}, el('summary', {}, `See the text of ${nameOf(by)}`), el('pre', {}, ...visibleNodes(theirs))),
+    el('div', { class: 'actions' }, choice('mine', 'Keep mine'), choice('theirs', 'Take theirs')),
+  );
 }

@@ -14,13 +14,7 @@ let placesOf: ReadonlyMap<string, readonly FoundPlace[]> = new Map();
 /** Marks what was found in every editor, and in those that come. */
 export function markFound(found: readonly FoundPlace[]): void {
   if (found.length === 0 && placesOf.size === 0) return;
-  const places = new Map<string, FoundPlace[]>();
-  for (const each of found) {
-    const own = places.get(each.cellId);
-    if (own) own.push(each);
-    else places.set(each.cellId, [each]);
-  }
-  placesOf = places;
+  placesOf = Map.groupBy(found, ({ cellId }) => cellId);
   changes.emit();
 }
 

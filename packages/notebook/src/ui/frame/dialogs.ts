@@ -3,18 +3,18 @@ import { icon } from '../icons.js';
 
 /** Asks before something that cannot be taken back. */
 export function confirm(question: string, { yes, detail }: { yes: string; detail: string }): Promise<boolean> {
-  return new Promise((resolve) => {
-    const answer = (isYes: boolean) => {
-      resolve(isYes);
-      dialog.close();
-    };
-    const cancel = button({ onclick: () => answer(false) }, 'Cancel');
-    const accept = button({ class: 'main', autofocus: true, onclick: () => answer(true) }, yes);
-    const names = { role: 'alertdialog', 'aria-labelledby': 'dialog-title', 'aria-describedby': 'dialog-detail' };
-    const [head, text] = [el('h2', { id: 'dialog-title' }, question), el('p', { id: 'dialog-detail' }, detail)];
-    const dialog = el('dialog', { class: 'dialog', ...names }, head, text, el('div', { class: 'actions' }, cancel, accept));
-    openDialog(dialog, () => resolve(false));
-  });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const answer = (isYes: boolean) => {
+    resolve(isYes);
+    dialog.close();
+  };
+  const cancel = button({ onclick: () => answer(false) }, 'Cancel');
+  const accept = button({ class: 'main', autofocus: true, onclick: () => answer(true) }, yes);
+  const names = { role: 'alertdialog', 'aria-labelledby': 'dialog-title', 'aria-describedby': 'dialog-detail' };
+  const [head, text] = [el('h2', { id: 'dialog-title' }, question), el('p', { id: 'dialog-detail' }, detail)];
+  const dialog = el('dialog', { class: 'dialog', ...names }, head, text, el('div', { class: 'actions' }, cancel, accept));
+  openDialog(dialog, () => resolve(false));
+  return promise;
 }
 
 const sections: { readonly [name: string]: { readonly [keys: string]: string } } = {

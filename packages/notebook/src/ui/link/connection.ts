@@ -36,18 +36,13 @@ const idleDelayMs = 15_000;
 /** "Going away": with it a host closes that ends. */
 const endedCode = 1001;
 
-interface Waiting {
-  resolve: (value: unknown) => void;
-  reject: (error: RequestFailed) => void;
-}
-
 /**
  * One WebSocket to the host, opened anew with growing pauses whenever it is lost, also after the host has ended: the next program that opens the
  * notebook is found where this one was. Nothing is sent twice.
  */
 export class HostConnection {
   readonly #options: HostConnectionOptions;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   #socket: WebSocket | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempts = 0;
@@ -82,10 +77,10 @@ export class HostConnection {
     const socket = this.#socket;
     if (!socket || !this.#isInitialized) return Promise.reject(notConnected());
     const id = ++this.#lastId;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      socket.send(JSON.stringify({ type: 'request', id, action } satisfies ViewerMessage));
-    });
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting.set(id, waiting);
+    socket.send(JSON.stringify({ type: 'request', id, action } satisfies ViewerMessage));
+    return waiting.promise;
   }
 
   async #dial(turn: number): Promise<void> {

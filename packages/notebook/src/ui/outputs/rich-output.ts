@@ -2,6 +2,7 @@ import type { MimeBundle, Output } from '../../model/output.js';
 import { widgetIdOf } from '../../model/outputs.js';
 import { chartOf } from '../../outputs/chart-bundle.js';
 import { el } from '../dom.js';
+import { cannotShow } from './cannot-show.js';
 import { chartOutput } from './chart-output.js';
 import { expectLate } from './late-parts.js';
 import { renderLatex, renderMarkdown } from './markdown.js';
@@ -9,7 +10,6 @@ import { asText } from './mime-text.js';
 import { scriptsOf } from './output-scripts.js';
 import { scriptedOutput } from './scripted-output.js';
 import { type Form, jsonForm, pictureForms, stillForm } from './still-form.js';
-import { widgetOutput } from './widget-output.js';
 
 const forms: readonly Form[] = [
   ...pictureForms,
@@ -42,4 +42,17 @@ function prose(body: Promise<HTMLElement>, className = ''): HTMLElement {
   const element = el('div', { class: `prose ${className}`.trim() });
   expectLate(body.then((laidOut) => element.append(laidOut)));
   return element;
+}
+
+/** A widget of a kernel that has it, or its text and what it needs to live. What a kernel has was made by a run of this session. */
+function widgetOutput(modelId: string, textForm: () => HTMLElement): HTMLElement {
+  // The text stands until it is known what the kernel has, and wherever nothing lives, as in an export.
+  const holder = el('div', { class: 'widget-output' }, textForm());
+  expectLate(
+    import('./live-widgets.js').then(
+      ({ showWidget }) => showWidget(holder, modelId, textForm),
+      (error: unknown) => holder.append(cannotShow('This widget', error)),
+    ),
+  );
+  return holder;
 }

@@ -4,7 +4,6 @@ import icon2xUrl from 'leaflet/dist/images/marker-icon-2x.png';
 import shadowUrl from 'leaflet/dist/images/marker-shadow.png';
 import 'leaflet.heat';
 import 'leaflet.markercluster';
-import { leaveOutOthers } from './map-controls.js';
 import { awesomeMarkers } from './map-pins.js';
 
 declare const leafletStyles: string;
@@ -26,7 +25,16 @@ L.TileLayer.include({
   },
 });
 
-leaveOutOthers();
+/** Stands for a control of a plugin that is not here. */
+const Absent = L.Control.extend({ onAdd: () => document.createElement('div') });
+const withAny = <T extends object>(owner: T, absent: unknown): T =>
+  new Proxy(owner, { get: (target, name) => (name in target ? Reflect.get(target, name) : absent) });
+
+// Buttons and boxes of plugins (the whole screen, a smaller map, the place of the pointer) are left out: without the network, or within a frame, most
+// do nothing, and a page that asks for one draws the rest.
+const all: { Control: object; control: object } = L;
+all.Control = withAny(L.Control, Absent);
+all.control = withAny(L.control, (...options: never[]) => new Absent(...options));
 
 /** Pages of folium make what a popup holds with jQuery, and use no more of it. */
 const elementsOf = (html: string): Element[] => {

@@ -6,7 +6,6 @@ import type { WidgetModelState, WidgetNews } from '../../../viewer/widgets.js';
 import { fromBase64 } from './binary.js';
 import { FrameComm, withoutSending } from './frame-comm.js';
 import { OutputView } from './output-widget.js';
-import { UnknownModel, UnknownView } from './unknown-widgets.js';
 
 type WidgetClass = typeof base.WidgetModel | typeof base.WidgetView;
 
@@ -22,7 +21,7 @@ export class FrameManager extends ManagerBase {
   readonly #comms = new Map<string, FrameComm>();
   readonly #ask: (modelId: string) => void;
   /** Of models that were asked for. */
-  readonly #asked = new Map<string, { found: Promise<void>; resolve: () => void }>();
+  readonly #asked = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(ask: (modelId: string) => void) {
     super();
@@ -63,8 +62,10 @@ export class FrameManager extends ManagerBase {
   override async get_model(modelId: string): Promise<base.WidgetModel> {
     if (!this.has_model(modelId)) {
       const known = this.#asked.get(modelId);
+      const asked = known ?? Promise.withResolvers<void>();
+      this.#asked.set(modelId, asked);
       if (!known) this.#ask(modelId);
-      await (known ?? this.#remember(modelId)).found;
+      await asked.promise;
     }
     if (!this.has_model(modelId)) throw new Error('the kernel does not have it any more');
     return super.get_model(modelId);
@@ -84,16 +85,6 @@ export class FrameManager extends ManagerBase {
 
   protected override async _get_comm_info(): Promise<object> {
     return {};
-  }
-
-  #remember(modelId: string): { found: Promise<void>; resolve: () => void } {
-    let resolve!: () => void;
-    const found = new Promise<void>((done) => {
-      resolve = done;
-    });
-    const asked = { found, resolve };
-    this.#asked.set(modelId, asked);
-    return asked;
   }
 
   async #make(model: WidgetModelState): Promise<void> {
@@ -130,4 +121,17 @@ function stateOf({ state, bufferPaths, buffers }: WidgetModelState): { [attribut
   const whole = { ...state };
   base.put_buffers(whole as never, bufferPaths as never, buffers.map(fromBase64));
   return whole;
+}
+
+/** Of a package that brings code of its own for pages. What it has is kept, and nothing of it runs. */
+class UnknownModel extends base.DOMWidgetModel {}
+
+class UnknownView extends base.DOMWidgetView {
+  override render(): void {
+    const { name, module } = this.model;
+    // `anywidget` is one class for all of its widgets, whose own name stands here.
+    const own: unknown = this.model.get('_anywidget_id');
+    this.el.classList.add('unknown-widget');
+    this.el.textContent = `The widget “${typeof own === 'string' ? own : name}” of the package “${module}” cannot be shown here: it brings code of its own. This window shows those of ipywidgets itself.`;
+  }
 }
