@@ -15,7 +15,15 @@ const licencesOfOwn = {
   '@lumino': join(here, 'sandboxed/widgets/LICENSE.lumino'),
 };
 
-const target = ['chrome123', 'firefox121', 'safari17.5'];
+const shared = {
+  bundle: true,
+  minify: true,
+  target: ['chrome123', 'firefox121', 'safari17.5'],
+  // The whole licences of what is bundled stand in a file beside it.
+  legalComments: /** @type {const} */ ('none'),
+  metafile: /** @type {const} */ (true),
+  logLevel: /** @type {const} */ ('warning'),
+};
 
 /** @param {string} outDir Made if it is not there. */
 export async function buildUi(outDir) {
@@ -24,25 +32,13 @@ export async function buildUi(outDir) {
     await bundle({ app: 'main.ts' }),
     await bundle({ markdown: 'markdown/worker.ts' }),
     await bundle({ find: 'find/pattern-worker.ts' }),
-    await buildSandboxedPage({ folder: 'sandboxed', script: 'show-pages.ts', outFile: join(outDir, 'sandboxed.html') }),
-    await buildSandboxedPage({
-      folder: 'sandboxed/widgets',
-      script: 'page.ts',
-      style: 'widgets.css',
-      outFile: join(outDir, 'widgets.html'),
-    }),
+    await buildSandboxedPage('sandboxed', ['show-pages.ts'], join(outDir, 'sandboxed.html')),
+    await buildSandboxedPage('sandboxed/widgets', ['page.ts', 'widgets.css'], join(outDir, 'widgets.html')),
     await buildChartLibraries(outDir),
   ].flat();
   await writeFile(join(outDir, 'licences.txt'), await licencesOf(inputs));
   await copyFormulaStyles(outDir);
-  await build({
-    entryPoints: { app: join(here, 'styles/app.css') },
-    outdir: outDir,
-    bundle: true,
-    minify: true,
-    target,
-    logLevel: 'warning',
-  });
+  await build({ ...shared, entryPoints: { app: join(here, 'styles/app.css') }, outdir: outDir });
   await stop();
   for (const name of ['index.html', 'icon.svg']) await copyFile(join(here, name), join(outDir, name));
 
@@ -51,42 +47,27 @@ export async function buildUi(outDir) {
    * @param {{ [name: string]: string }} entries Returns the files that were bundled.
    */
   async function bundle(entries) {
-    const { metafile } = await build({
-      entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(here, file)])),
-      outdir: outDir,
-      bundle: true,
-      splitting: true,
-      chunkNames: '[name]-[hash]',
-      minify: true,
-      format: 'esm',
-      target,
-      // The whole licences of what is bundled stand in a file beside it.
-      legalComments: 'none',
-      metafile: true,
-      logLevel: 'warning',
-    });
+    const entryPoints = Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(here, file)]));
+    const { metafile } = await build({ ...shared, entryPoints, outdir: outDir, splitting: true, chunkNames: '[name]-[hash]', format: 'esm' });
     return Object.keys(metafile.inputs);
   }
 }
 
 /**
  * A page in which what a notebook shows runs apart. Its own script and styles stand in it: nothing else is ever loaded there.
- * @param {{ folder: string, script: string, style?: string, outFile: string }} options Returns the files that were bundled.
+ * @param {string} folder
+ * @param {string[]} entries Of its script and styles.
+ * @param {string} outFile Returns the files that were bundled.
  */
-async function buildSandboxedPage({ folder, script, style, outFile }) {
+async function buildSandboxedPage(folder, entries, outFile) {
   const { outputFiles, metafile } = await build({
-    entryPoints: [script, ...(style === undefined ? [] : [style])].map((name) => join(here, folder, name)),
-    bundle: true,
-    minify: true,
+    ...shared,
+    entryPoints: entries.map((name) => join(here, folder, name)),
     format: 'iife',
-    target,
     write: false,
     outdir: outFile,
     // A parser of HTML and one of CSS, for the descriptions of widgets.
     alias: { 'sanitize-html': join(here, 'sandboxed/widgets/inline-html.ts') },
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'warning',
   });
   const textOf = (/** @type {string} */ ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? '';
   const page = await readFile(join(here, folder, 'page.html'), 'utf8');
@@ -108,20 +89,13 @@ async function buildChartLibraries(outDir) {
   const from = join(here, 'sandboxed/charts');
   const plotly = fileURLToPath(import.meta.resolve('plotly.js-dist-min/plotly.min.js'));
   const d3 = fileURLToPath(import.meta.resolve('d3/d3.min.js'));
-  const options = { bundle: true, minify: true, target, loader: { '.png': /** @type {const} */ ('dataurl') } };
-  const { outputFiles } = await build({
-    ...options,
-    entryPoints: [join(from, 'leaflet.css')],
-    write: false,
-  });
+  const options = { ...shared, loader: { '.png': /** @type {const} */ ('dataurl') } };
+  const { outputFiles } = await build({ ...options, entryPoints: [join(from, 'leaflet.css')], write: false });
   const { metafile } = await build({
     ...options,
     entryPoints: { 'chart-vega': join(from, 'vega.ts'), 'chart-leaflet': join(from, 'leaflet.ts') },
     outdir: outDir,
-    metafile: true,
     format: 'iife',
-    legalComments: 'none',
-    logLevel: 'warning',
     define: { leafletStyles: JSON.stringify(outputFiles[0]?.text ?? '') },
   });
   await copyFile(plotly, join(outDir, 'chart-plotly.js'));

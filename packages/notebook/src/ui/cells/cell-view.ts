@@ -82,7 +82,6 @@ export class CellView {
       el('div', { class: 'body' }, this.source.element, this.#prose, this.#clash, this.#faults, this.outputs.element, this.#asked),
     );
     this.#prose.addEventListener('dblclick', () => this.edit());
-    this.#guard('cell', () => this.#showCell());
   }
 
   get cell(): Cell {
@@ -185,6 +184,7 @@ export class CellView {
 
   /** One of several that are selected. */
   setInRange(isInRange: boolean): void {
+    if (isInRange === this.#isInRange) return;
     this.#isInRange = isInRange;
     this.element.classList.toggle('in-range', isInRange);
     this.#showLabels();

@@ -31,7 +31,6 @@ export class NotebookView {
   readonly #sight: IntersectionObserver;
   #areNumbersStale = false;
   #haveLineNumbers = false;
-  #range: ReadonlySet<string> = new Set();
   #isFrameAsked = false;
 
   constructor(options: NotebookViewOptions) {
@@ -80,9 +79,7 @@ export class NotebookView {
     const { store, selection } = this.#options;
     const cells = selection.among(store.cells);
     const range = new Set(cells.length > 1 ? cells.map(({ id }) => id) : []);
-    for (const id of this.#range) if (!range.has(id)) this.find(id)?.setInRange(false);
-    for (const id of range) if (!this.#range.has(id)) this.find(id)?.setInRange(true);
-    this.#range = range;
+    for (const [id, view] of this.#views) view.setInRange(range.has(id));
   }
 
   #onEvent(event: StoreEvent): void {
@@ -107,16 +104,14 @@ export class NotebookView {
   }
 
   #reset(): void {
-    const { store, selection, trail } = this.#options;
+    const { store, selection } = this.#options;
     const wanted = new Set(store.cells.map(({ id }) => id));
     for (const [id, view] of this.#views) if (!wanted.has(id)) this.#remove(view);
     let next: Element | null = this.element.firstElementChild;
     for (const cell of store.cells) {
-      const view = this.#views.get(cell.id) ?? this.#create(cell);
-      view.show(cell);
-      view.showMark(trail.markOf(cell.id));
-      view.showQuestion(store.questionOf(cell.id));
-      view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
+      const known = this.#views.get(cell.id);
+      if (known) this.#fill(known, cell);
+      const view = known ?? this.#create(cell);
       this.#dirty.add(cell.id);
       if (view.element === next) next = next.nextElementSibling;
       else this.element.insertBefore(view.element, next);
@@ -154,16 +149,23 @@ export class NotebookView {
   }
 
   #create(cell: Cell): CellView {
-    const { trail, store, drafts } = this.#options;
     const view = new CellView(cell, this.#options);
     this.#views.set(cell.id, view);
-    view.showMark(trail.markOf(cell.id));
-    view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
-    view.setOff(store.offReason);
-    view.showClash(drafts.clashOf(cell.id));
+    this.#fill(view, cell);
     if (this.#haveLineNumbers) view.source.setLineNumbers(true);
     this.#sight.observe(view.element);
     return view;
+  }
+
+  /** Shows all that is known of a cell but its outputs. */
+  #fill(view: CellView, cell: Cell): void {
+    const { trail, store, drafts } = this.#options;
+    view.show(cell);
+    view.showMark(trail.markOf(cell.id));
+    view.showQuestion(store.questionOf(cell.id));
+    view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
+    view.setOff(store.offReason);
+    view.showClash(drafts.clashOf(cell.id));
   }
 
   /** An element that is moved loses the keyboard: give it back. */
@@ -246,9 +248,11 @@ export class NotebookView {
   #draw(): void {
     this.#isFrameAsked = false;
     const { cells } = this.#options.store;
-    if (this.#areNumbersStale) this.#showRange();
-    if (this.#areNumbersStale) for (const [index, { id }] of cells.entries()) this.#views.get(id)?.setPlace(index, cells.length);
-    this.#areNumbersStale = false;
+    if (this.#areNumbersStale) {
+      this.#areNumbersStale = false;
+      this.#showRange();
+      for (const [index, { id }] of cells.entries()) this.find(id)?.setPlace(index, cells.length);
+    }
     if (this.#dirty.size > 0) this.#drawOutputs();
     if (this.#drowsy.size > 0) this.#wakeSome();
   }

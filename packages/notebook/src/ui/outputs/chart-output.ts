@@ -14,7 +14,7 @@ export function chartOutput(output: Output, chart: Chart): HTMLElement {
 /** Puts the page of the output into the place when it is there, or why it is not. */
 export function showPage(place: HTMLElement, output: Output): void {
   const load = async () => {
-    const [{ pageContentOf }, { pageFrame }] = await Promise.all([import('./page-content.js'), import('./page-frame.js')]);
+    const { pageContentOf, pageFrame } = await import('./page-frame.js');
     const content = await pageContentOf(output);
     if (content) place.replaceChildren(await pageFrame(content));
   };

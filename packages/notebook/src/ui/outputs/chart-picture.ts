@@ -1,8 +1,7 @@
 import type { Output } from '../../model/output.js';
 import { el } from '../dom.js';
 import { allCells, requestOfHost } from './host-requests.js';
-import { pageContentOf } from './page-content.js';
-import { type PageContent, pageFrame } from './page-frame.js';
+import { type PageContent, pageContentOf, pageFrame } from './page-frame.js';
 
 /** How long a page may take to draw what becomes a picture. Milliseconds. */
 const drawMs = 12_000;
@@ -32,14 +31,13 @@ export function pictureOf(output: Output): Promise<string> | undefined {
 async function drawApart(content: PageContent): Promise<string> {
   const place = el('div', { class: 'picture-maker', 'aria-hidden': 'true', inert: true });
   document.body.append(place);
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => reject(new Error('it was not drawn in time')), drawMs);
+  const take = (address: string) =>
+    /^data:image\/png;base64,[\w+/=]+$/.test(address) ? resolve(address) : reject(new Error('no picture came of it'));
+  pageFrame(content, take).then((frame) => place.append(frame), reject);
   try {
-    return await new Promise<string>((resolve, reject) => {
-      timer = setTimeout(() => reject(new Error('it was not drawn in time')), drawMs);
-      const take = (address: string) =>
-        /^data:image\/png;base64,[\w+/=]+$/.test(address) ? resolve(address) : reject(new Error('no picture came of it'));
-      pageFrame(content, take).then((frame) => place.append(frame), reject);
-    });
+    return await promise;
   } finally {
     clearTimeout(timer);
     place.remove();

@@ -9,10 +9,8 @@ export function expectLate(part: Promise<void>): void {
 
 /** Resolves when all that was expected is there, also what came with it; after `timeoutMs` in any case. */
 export async function untilNothingIsLate(timeoutMs: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const isLate = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(true), timeoutMs);
-  });
-  while (late.size > 0) if (await Promise.race([isLate, Promise.all(late).then(() => false)])) break;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, timeoutMs, true);
+  while (late.size > 0) if (await Promise.race([promise, Promise.all(late).then(() => false)])) break;
   clearTimeout(timer);
 }
