@@ -2,7 +2,7 @@ import { startApp } from './app.js';
 import { el } from './dom.js';
 import { startTheme } from './frame/theme.js';
 import { createLink } from './link/create-link.js';
-import { type EntryFault, enterTyped, hasCode, newLinkAdvice, takeKey } from './link/token.js';
+import { type EntryFault, enter, hasCode, newLinkAdvice, takeKey } from './link/token.js';
 
 const texts: { readonly [fault in EntryFault]: string } = {
   missing: 'This address lacks the token that opens the notebook.',
@@ -41,7 +41,7 @@ function codeForm(root: HTMLElement): HTMLFormElement {
   const says = el('p', { role: 'alert' });
   const onsubmit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    const typed = await enterTyped(input.value);
+    const typed = await enter(input.value.trim());
     if ('key' in typed) {
       root.replaceChildren();
       return startApp(root, typed.key);

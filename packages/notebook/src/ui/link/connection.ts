@@ -1,7 +1,6 @@
 import { CodedError } from '../../model/errors.js';
 import type { HostMessage, ViewerAction, ViewerMessage } from '../../viewer/protocol.js';
 import { takeTicket } from './take-ticket.js';
-import { viewerUrl } from './token.js';
 
 export type LinkState =
   | { readonly kind: 'connecting' | 'open' }
@@ -87,7 +86,7 @@ export class HostConnection {
     const entry = await takeTicket(this.#options.key);
     if (turn !== this.#turn) return;
     if ('fault' in entry) return this.#lose({ isForeign: entry.fault === 'foreign' });
-    const socket = new WebSocket(viewerUrl(entry.ticket, this.#options), 'notebridge-viewer');
+    const socket = new WebSocket(viewerUrl(entry.ticket, this.#options.isUnseen === true), 'notebridge-viewer');
     this.#socket = socket;
     socket.addEventListener('message', ({ data }) => {
       if (this.#socket === socket) this.#receive(JSON.parse(String(data)) as HostMessage);
@@ -144,6 +143,14 @@ export class HostConnection {
   #hurry(): void {
     if (this.#timer !== undefined) this.open();
   }
+}
+
+function viewerUrl(ticket: string, isUnseen: boolean): string {
+  const url = new URL('/viewer', location.href);
+  url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  url.searchParams.set('ticket', ticket);
+  if (isUnseen) url.searchParams.set('unseen', '');
+  return url.href;
 }
 
 function notConnected(): RequestFailed {

@@ -16,15 +16,10 @@ export async function takeKey(): Promise<{ key: string } | { fault: EntryFault }
   const kept = sessionStorage.getItem(storageKey);
   if (code === null) return kept === null ? { fault: 'missing' } : { key: kept };
   history.replaceState(history.state, '', location.pathname + location.search);
-  const entered = await exchange(code);
+  const entered = await enter(code);
   // A tab that is in already may have been sent back to the address that opened it.
   if ('fault' in entered && kept !== null) return { key: kept };
   return entered;
-}
-
-/** By a code that a person reads in a terminal, and types. */
-export function enterTyped(code: string): Promise<{ key: string } | { fault: EntryFault }> {
-  return exchange(code.trim());
 }
 
 export function hasCode(): boolean {
@@ -35,7 +30,8 @@ function codeInAddress(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get('token');
 }
 
-async function exchange(code: string): Promise<{ key: string } | { fault: EntryFault }> {
+/** The key for a code of the address, or one that a person reads in a terminal and types. */
+export async function enter(code: string): Promise<{ key: string } | { fault: EntryFault }> {
   try {
     const answer = await fetch('enter', { method: 'POST', body: code, cache: 'no-store' });
     const text = await answer.text();
@@ -45,13 +41,4 @@ async function exchange(code: string): Promise<{ key: string } | { fault: EntryF
   } catch {
     return { fault: 'unreachable' };
   }
-}
-
-/** `isUnseen`: the window draws pictures for agents, and no person looks at it. */
-export function viewerUrl(ticket: string, { isUnseen = false } = {}): string {
-  const url = new URL('/viewer', location.href);
-  url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
-  url.searchParams.set('ticket', ticket);
-  if (isUnseen) url.searchParams.set('unseen', '');
-  return url.href;
 }

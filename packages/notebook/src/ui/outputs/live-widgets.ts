@@ -5,11 +5,15 @@ import type { FromWidgets, ToWidgets } from '../sandboxed/widgets/widget-message
 import { followWidgets, requestOfHost } from './host-requests.js';
 import { type LiveFrame, sandboxedFrame } from './sandboxed-frame.js';
 
-/** One view of a widget, in a page of its own. */
-interface View {
+/** A widget, and the element in which it is shown. */
+export interface ShownWidget {
   readonly holder: HTMLElement;
   readonly modelId: string;
   readonly textForm: () => HTMLElement;
+}
+
+/** One view of a widget, in a page of its own. */
+interface View extends ShownWidget {
   frame: LiveFrame | undefined;
   /** Models that the page was given, and no others may it call. */
   readonly known: Set<string>;
@@ -27,14 +31,15 @@ followWidgets((news) => {
   // The host has forgotten what this window had opened, or is another one: whoever is seen asks again.
   if (news === 'begun')
     queueMicrotask(() => {
-      for (const view of [...views]) void showWidget(view.holder, view.modelId, view.textForm);
+      for (const view of [...views]) void showWidget(view);
     });
   else for (const each of news) tell(each, undefined);
 });
 followTheme();
 
 /** Puts the widget into the holder, in which its text stands, if the kernel has it; else a line that says what to do. */
-export async function showWidget(holder: HTMLElement, modelId: string, textForm: () => HTMLElement): Promise<void> {
+export async function showWidget(widget: ShownWidget): Promise<void> {
+  const { holder, modelId, textForm } = widget;
   for (const view of views) if (view.holder === holder) views.delete(view);
   const answer = (await requestOfHost({ do: 'findWidget', modelId }).catch(() => undefined)) as FoundWidget | undefined;
   // Without a connection the text stays as it is.
@@ -47,7 +52,7 @@ export async function showWidget(holder: HTMLElement, modelId: string, textForm:
     return;
   }
   if (found !== 'yes') return showText(holder, textForm, found === 'noComms' ? noComms : gone);
-  const view: View = { holder, modelId, textForm, frame: undefined, known: new Set() };
+  const view: View = { ...widget, frame: undefined, known: new Set() };
   views.add(view);
   holder.replaceChildren(
     sandboxedFrame({
@@ -70,7 +75,7 @@ async function begin(view: View, frame: LiveFrame): Promise<void> {
   view.frame = frame;
   const models = await open(view, view.modelId);
   if (view.frame !== frame) return;
-  if (models.length === 0) return showWidget(view.holder, view.modelId, view.textForm);
+  if (models.length === 0) return showWidget(view);
   frame.post({ type: 'show', modelId: view.modelId, models, theme: currentTheme() } satisfies ToWidgets);
 }
 
@@ -109,7 +114,7 @@ function tell(news: WidgetNews, from: View | undefined): void {
   if (news.kind === 'gone') return [...views].forEach(end);
   for (const view of views) {
     if (news.kind === 'close' && news.commId === view.modelId) {
-      void showWidget(view.holder, view.modelId, view.textForm);
+      void showWidget(view);
       continue;
     }
     const concerns = news.kind === 'link' ? news.joins.some((id) => view.known.has(id)) : view.known.has(news.commId);

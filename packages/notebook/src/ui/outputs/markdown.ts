@@ -15,34 +15,33 @@ const maxSource = 100_000;
  * Markdown as safe elements, which stand there when they are laid out. Images come from the cell's attachments or from data addresses;
  * others are named, not loaded. What cannot be laid out is shown as it is written. Never rejects.
  */
-export function renderMarkdown(source: string, attachments: JsonObject = {}): Promise<HTMLElement> {
-  return render({ kind: 'markdown', source, attachments });
+export function renderMarkdown(source: string, attachments?: JsonObject): Promise<HTMLElement> {
+  return render({ kind: 'markdown', source, ...(attachments && { attachments }) });
 }
 
 /** An output in LaTeX: formulas, and text between them. Never rejects. */
 export function renderLatex(source: string): Promise<HTMLElement> {
-  return render({ kind: 'latex', source, attachments: {} });
+  return render({ kind: 'latex', source });
 }
 
 interface Text {
   readonly kind: 'markdown' | 'latex';
   readonly source: string;
-  readonly attachments: JsonObject;
+  readonly attachments?: JsonObject;
 }
 
 async function render(text: Text): Promise<HTMLElement> {
-  const { source } = text;
   const holder = el('div', { class: 'prose-body' });
   try {
     showPieces(holder, await sourcePiece(text, 0));
   } catch (error) {
-    holder.replaceChildren(cannotShow('This text', error), shownText('prose-source', source));
+    holder.replaceChildren(cannotShow('This text', error), shownText('prose-source', text.source));
   }
   return holder;
 }
 
 async function sourcePiece(text: Text, from: number): Promise<Piece> {
-  const { kind, source, attachments } = text;
+  const { kind, source, attachments = {} } = text;
   const to = cut(source, from);
   const laidOut = await layOutInThread(kind, source.slice(from, to).toWellFormed());
   await formulaStyles(laidOut);

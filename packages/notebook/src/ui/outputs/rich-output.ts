@@ -50,7 +50,7 @@ function widgetOutput(modelId: string, textForm: () => HTMLElement): HTMLElement
   const holder = el('div', { class: 'widget-output' }, textForm());
   expectLate(
     import('./live-widgets.js').then(
-      ({ showWidget }) => showWidget(holder, modelId, textForm),
+      ({ showWidget }) => showWidget({ holder, modelId, textForm }),
       (error: unknown) => holder.append(cannotShow('This widget', error)),
     ),
   );

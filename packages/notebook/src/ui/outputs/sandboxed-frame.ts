@@ -75,15 +75,9 @@ function follow({ target, isIntersecting }: IntersectionObserverEntry): void {
 }
 
 function begin(place: Place): void {
-  listen();
   const { holder, options } = place;
-  place.frame = el('iframe', {
-    class: 'sandboxed-frame',
-    sandbox: 'allow-scripts',
-    src: options.page,
-    title: options.label,
-    allow: '',
-  });
+  const names = { class: 'sandboxed-frame', title: options.label };
+  place.frame = el('iframe', { ...names, sandbox: 'allow-scripts', allow: '', src: options.page });
   place.frame.height = holder.style.height === '' ? '60' : '100%';
   holder.replaceChildren(place.frame);
   living.add(place);
@@ -101,19 +95,13 @@ function end(place: Place, reason?: string): void {
   place.holder.replaceChildren(el('div', { class: 'not-loaded' }, reason));
 }
 
-let isListening = false;
-
-function listen(): void {
-  if (isListening) return;
-  isListening = true;
-  addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
-    const place = [...living].find(({ frame }) => frame?.contentWindow === source && source !== null);
-    if (!place || origin !== 'null') return;
-    if (isFlood(place)) return end(place, 'This output was ended: it sent more messages than the window takes.');
-    receive(place, data as Partial<SandboxedMessage> | null);
-  });
-  keepFocus();
-}
+addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
+  const place = [...living].find(({ frame }) => frame?.contentWindow === source && source !== null);
+  if (!place || origin !== 'null') return;
+  if (isFlood(place)) return end(place, 'This output was ended: it sent more messages than the window takes.');
+  receive(place, data as Partial<SandboxedMessage> | null);
+});
+keepFocus();
 
 function isFlood(place: Place): boolean {
   const now = performance.now();

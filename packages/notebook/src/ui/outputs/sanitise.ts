@@ -1,5 +1,6 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import createPurify from 'dompurify';
+import { el } from '../dom.js';
 import { besideImage, pathBeside } from './beside-images.js';
 import type { HtmlPiece } from './bound-html.js';
 import { attributesOf, htmlTags } from './html-names.js';
@@ -73,10 +74,7 @@ function showImage(element: Element, address: string, written: string): void {
 }
 
 function note(element: Element, text: string): void {
-  const span = element.ownerDocument.createElement('span');
-  span.className = 'not-loaded';
-  span.textContent = text;
-  element.replaceWith(span);
+  element.replaceWith(el('span', { class: 'not-loaded' }, text));
 }
 
 function guardLink(element: Element): void {

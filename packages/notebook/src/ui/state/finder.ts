@@ -11,13 +11,6 @@ import type { Drafts } from './drafts.js';
 import type { Selection } from './selection.js';
 import type { Store } from './store.js';
 
-/** What is looked for. */
-export interface FindQuery {
-  readonly text: string;
-  readonly isCaseSensitive: boolean;
-  readonly isPattern: boolean;
-}
-
 export interface FinderOptions {
   store: Store;
   drafts: Drafts;
@@ -66,7 +59,7 @@ export class Finder {
   }
 
   /** Looks for something else, or with an empty text for nothing. */
-  look({ text, isCaseSensitive, isPattern }: FindQuery): void {
+  look({ text, isCaseSensitive, isPattern }: { text: string; isCaseSensitive: boolean; isPattern: boolean }): void {
     this.fault = undefined;
     this.#pattern = undefined;
     this.#isPattern = isPattern;
@@ -111,27 +104,23 @@ export class Finder {
   }
 
   /** Goes to the next one, from the selected cell on at first; behind the last one comes the first. */
-  step(by: -1 | 1): Promise<void> {
-    return this.#inTurn(async () => this.#step(by));
-  }
+  readonly step = this.#inTurn(async (by: -1 | 1) => this.#step(by));
 
   /** Replaces the one at which the person is, and goes on to the next. Rejects if the pattern takes too long. */
-  replace(by: string): Promise<void> {
-    return this.#inTurn(() => this.#replace(by));
-  }
+  readonly replace = this.#inTurn((by: string) => this.#replace(by));
 
   /** All of them in one step, which Z takes back. Resolves to how many were replaced in how many cells; rejects as `replace` does. */
-  replaceAll(by: string): Promise<{ places: number; cells: number }> {
-    return this.#inTurn(() => this.#replaceAll(by));
-  }
+  readonly replaceAll = this.#inTurn((by: string) => this.#replaceAll(by));
 
-  #inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
-    const result = this.#asked.then(async () => {
-      await this.#counting;
-      return act();
-    });
-    this.#asked = result.catch(() => {});
-    return result;
+  #inTurn<By, Result>(act: (by: By) => Promise<Result>): (by: By) => Promise<Result> {
+    return (by) => {
+      const result = this.#asked.then(async () => {
+        await this.#counting;
+        return act(by);
+      });
+      this.#asked = result.catch(() => {});
+      return result;
+    };
   }
 
   #step(by: -1 | 1): void {
@@ -159,11 +148,11 @@ export class Finder {
     this.count();
     await this.#counting;
     const end = current.to + source.length - cell.source.length;
-    const index = this.#options.store.indexOf(cell.id);
-    const next = this.found.findIndex((each) => each.cellId === cell.id && each.from >= end);
-    const other = this.found.findIndex((each) => this.#options.store.indexOf(each.cellId) > index);
-    this.at = (next !== -1 ? next : other !== -1 ? other : 0) - 1;
-    if (this.at < 0) this.at = this.found.length - 1;
+    const { store } = this.#options;
+    const isBehind = ({ cellId, from }: FoundPlace) => (cellId === cell.id ? from >= end : store.indexOf(cellId) > store.indexOf(cell.id));
+    // The step goes on from there; behind the last one comes the first.
+    const next = this.found.findIndex(isBehind);
+    this.at = (next <= 0 ? this.found.length : next) - 1;
     this.#step(1);
   }
 

@@ -34,8 +34,7 @@ export class Selection {
 
   /** All from where the person was to this one. */
   extendTo(cellId: string): void {
-    const anchorId = this.#now.anchorId ?? this.#now.cellId ?? cellId;
-    this.#become({ cellId, mode: 'command', ...(anchorId === cellId ? {} : { anchorId }) });
+    this.setRange(this.#now.anchorId ?? this.#now.cellId ?? cellId, cellId);
   }
 
   /** From one to another, at which the person is then. */
