@@ -46,7 +46,7 @@ export class CapturedOutputs {
   /** The kernel has set these attributes of the model. */
   follow(commId: string, model: ModelState, names: readonly string[]): void {
     if (model.get('_model_module') !== '@jupyter-widgets/output' || model.get('_model_name') !== 'OutputModel') return;
-    const capture = this.#captures.get(commId) ?? begin([]);
+    const capture: Capture = this.#captures.get(commId) ?? { ...logOf([]), cause: '', clearsWithNext: false, isSending: false, isBehind: false };
     this.#captures.set(commId, capture);
     if (names.includes('outputs')) Object.assign(capture, logOf(model.get('outputs')), { clearsWithNext: false });
     if (names.includes('msg_id')) this.#listenTo(commId, capture, String(model.get('msg_id') ?? ''));
@@ -62,7 +62,9 @@ export class CapturedOutputs {
     if (!shown || (shown.kind === 'output' && shown.update)) return false;
     if (shown.kind === 'clear') {
       capture.clearsWithNext = shown.wait;
-      if (!shown.wait) this.#set(commId, capture, []);
+      if (shown.wait) return true;
+      Object.assign(capture, logOf([]));
+      this.#show(commId, capture, []);
       return true;
     }
     if (capture.clearsWithNext) Object.assign(capture, logOf([]), { clearsWithNext: false });
@@ -96,11 +98,6 @@ export class CapturedOutputs {
     if (cause !== '') this.#stacks.set(cause, [...(this.#stacks.get(cause) ?? []), commId]);
   }
 
-  #set(commId: string, capture: Capture, outputs: readonly Output[]): void {
-    Object.assign(capture, logOf(outputs));
-    this.#show(commId, capture, outputs);
-  }
-
   #show(commId: string, capture: Capture, outputs: readonly Output[]): void {
     if (outputs === capture.outputs && outputs.length > 0) return;
     capture.outputs = outputs;
@@ -125,10 +122,6 @@ export class CapturedOutputs {
     }
     capture.isSending = false;
   }
-}
-
-function begin(outputs: readonly Output[]): Capture {
-  return { ...logOf(outputs), cause: '', clearsWithNext: false, isSending: false, isBehind: false };
 }
 
 /** Of whatever the kernel says that the outputs are. */

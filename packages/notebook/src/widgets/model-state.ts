@@ -1,3 +1,5 @@
+import { isJsonObject } from '@notebridge/kit/json';
+
 /** Where in a model's state a binary value stands: the attribute first. */
 export type BufferPath = readonly (string | number)[];
 
@@ -19,7 +21,7 @@ interface Attribute {
 
 /** What a message says of a state; undefined for one that says nothing. */
 export function parseStatePart(data: unknown, buffers: readonly Uint8Array[]): StatePart | undefined {
-  if (!isRecord(data) || !isRecord(data.state)) return undefined;
+  if (!isJsonObject(data) || !isJsonObject(data.state)) return undefined;
   const paths = Array.isArray(data.buffer_paths) ? data.buffer_paths.filter(isPath) : [];
   return { state: data.state, bufferPaths: paths.slice(0, buffers.length), buffers: buffers.slice(0, paths.length) };
 }
@@ -112,8 +114,4 @@ function sizeOf(value: unknown, depth = 0): number {
 
 function isPath(path: unknown): path is BufferPath {
   return Array.isArray(path) && path.length > 0 && path.every((step) => typeof step === 'string' || typeof step === 'number');
-}
-
-function isRecord(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

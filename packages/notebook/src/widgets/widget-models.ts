@@ -45,13 +45,13 @@ export class WidgetModels {
   readonly #closed = new Set<string>();
   #bytes = 0;
   /** The links of each model; undefined when they have to be looked for anew. */
-  #links: Map<string, string[]> | undefined;
+  #links: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(comms: KernelComms, { maxModels = 10_000, maxBytes = 128 * 1024 * 1024 }: WidgetLimits = {}) {
     this.#comms = comms;
     this.#limits = { maxModels, maxBytes };
     this.#captured = new CapturedOutputs({
-      show: (commId, outputs) => this.#merge(commId, { state: { outputs }, bufferPaths: [], buffers: [] }, undefined),
+      show: (commId, outputs) => this.merge(commId, { state: { outputs }, bufferPaths: [], buffers: [] }),
       send: (commId, outputs) => comms.send(toUpdate(commId, { outputs })),
     });
     this.#stops = [comms.onMessage((message) => this.#take(message)), comms.onShown((cause, read) => this.#captured.take(cause, read))];
@@ -92,7 +92,7 @@ export class WidgetModels {
     while (waiting.length > 0) {
       for (const id of waiting.splice(0)) add(id);
       if (waiting.length > 0) continue;
-      for (const id of unlinked.splice(0)) for (const link of this.#linksOf(id)) add(link);
+      for (const id of unlinked.splice(0)) for (const link of this.#findLinks().get(id) ?? []) add(link);
     }
     return reached;
   }
@@ -108,9 +108,19 @@ export class WidgetModels {
     return model && isLink(model) ? model.references() : undefined;
   }
 
-  /** What somebody has set in a window; the kernel is told by whoever calls this. */
-  merge(commId: string, part: StatePart, by: object): void {
-    this.#merge(commId, part, by);
+  /** What the kernel has set, or with `by` somebody in a window; the kernel is told by whoever calls this. */
+  merge(commId: string, part: StatePart, by?: object): void {
+    const model = this.#models.get(commId);
+    if (!model) return;
+    const before = model.bytes;
+    const wasLink = isLink(model);
+    const names = model.set(part);
+    if (wasLink || isLink(model)) this.#links = undefined;
+    this.#bytes += model.bytes - before;
+    this.#touch(commId, model);
+    if (by === undefined && !this.#captured.isShowing) this.#captured.follow(commId, model, names);
+    this.#listeners.emit({ kind: 'update', commId, names, by });
+    this.#shrink();
   }
 
   /** The kernel has ended, or begins anew. */
@@ -145,7 +155,7 @@ export class WidgetModels {
     // An echo says what a window has set, which all have heard of already.
     if (method === 'custom') this.#listeners.emit({ kind: 'custom', commId, content, buffers });
     const part = method === 'update' ? parseStatePart(data, buffers) : undefined;
-    if (part) this.#merge(commId, part, undefined);
+    if (part) this.merge(commId, part);
   }
 
   #open(commId: string, part: StatePart | undefined): void {
@@ -159,20 +169,6 @@ export class WidgetModels {
     this.#bytes += model.bytes;
     this.#captured.follow(commId, model, Object.keys(part.state));
     this.#listeners.emit({ kind: 'open', commId });
-    this.#shrink();
-  }
-
-  #merge(commId: string, part: StatePart, by: object | undefined): void {
-    const model = this.#models.get(commId);
-    if (!model) return;
-    const before = model.bytes;
-    const wasLink = isLink(model);
-    const names = model.set(part);
-    if (wasLink || isLink(model)) this.#links = undefined;
-    this.#bytes += model.bytes - before;
-    this.#touch(commId, model);
-    if (by === undefined && !this.#captured.isShowing) this.#captured.follow(commId, model, names);
-    this.#listeners.emit({ kind: 'update', commId, names, by });
     this.#shrink();
   }
 
@@ -190,12 +186,8 @@ export class WidgetModels {
     this.#captured.forget(commId);
   }
 
-  #linksOf(commId: string): readonly string[] {
-    this.#links ??= this.#findLinks();
-    return this.#links.get(commId) ?? [];
-  }
-
-  #findLinks(): Map<string, string[]> {
+  #findLinks(): ReadonlyMap<string, readonly string[]> {
+    if (this.#links) return this.#links;
     const found = new Map<string, string[]>();
     for (const [id, model] of this.#models) {
       if (!isLink(model)) continue;
@@ -205,6 +197,7 @@ export class WidgetModels {
         links.push(id);
       }
     }
+    this.#links = found;
     return found;
   }
 

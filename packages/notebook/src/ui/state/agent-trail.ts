@@ -30,7 +30,8 @@ export class AgentTrail {
   readonly #store: Store;
   readonly #listeners = new Listeners<string | undefined>();
   readonly #marks = new Map<string, { mark: Mark; timer: ReturnType<typeof setTimeout> | undefined }>();
-  #activity: Activity | undefined;
+  /** The newest thing that an agent did, while it is news. */
+  activity: Activity | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(store: Store) {
@@ -43,16 +44,10 @@ export class AgentTrail {
     this.#listeners.add(listener);
   }
 
-  get activity(): Activity | undefined {
-    return this.#activity;
-  }
-
   /** The newest mark; long after it, and after a reload, who has changed the cell last, if that was an agent. */
   markOf(cellId: string): Mark | undefined {
-    return this.#marks.get(cellId)?.mark ?? this.#oldMarkOf(cellId);
-  }
-
-  #oldMarkOf(cellId: string): Mark | undefined {
+    const newest = this.#marks.get(cellId)?.mark;
+    if (newest) return newest;
     const by = this.#store.document.find(cellId)?.changedBy;
     if (by?.kind !== 'agent') return undefined;
     const entry = this.#store.journal.findLast((each) => each.cellId === cellId && !each.undone);
@@ -60,15 +55,21 @@ export class AgentTrail {
   }
 
   #onEvent(event: StoreEvent): void {
-    if (event.type === 'reset') return this.#begin();
-    if (event.type === 'agents' && this.#store.agents.length === 0 && !this.#activity?.isLasting) return this.#rest();
+    if (event.type === 'reset') {
+      for (const each of [...this.#marks.keys()]) this.#forget(each);
+      this.#rest();
+      // What an agent runs at this moment is known from the hello; the rest of its trail is not.
+      const { running } = this.#store;
+      return running && this.#onEvent({ type: 'run', run: running });
+    }
+    if (event.type === 'agents' && this.#store.agents.length === 0 && !this.activity?.isLasting) return this.#rest();
     if (event.type === 'cell') {
       const { op, by } = event.change;
       const cellId = cellIdOf(op);
       const index = (event.after ?? event.before)?.index ?? 0;
       if (cellId === undefined || !isContentOperation(op)) return;
       if (by.kind === 'agent')
-        this.#note({ by, what: `${verbs[op.type]} this cell`, cellId, index, isLasting: false, isGone: !event.after });
+        this.#note({ by, what: `${verbs[op.type]} this cell`, cellId, index, isLasting: false, isOld: false, isGone: !event.after });
       // A person who types there still sees that it was changed; the old mark, which says who was last, is gone.
       else this.#listeners.emit(cellId);
       return;
@@ -78,25 +79,16 @@ export class AgentTrail {
     if (by.kind !== 'agent') return;
     const what = event.type === 'finished' ? 'ran this cell' : state === 'queued' ? 'wants to run this cell' : 'is running this cell';
     const index = this.#store.indexOf(cellId);
-    this.#note({ by, what, cellId, index, isLasting: event.type === 'run', isGone: index === -1 });
+    this.#note({ by, what, cellId, index, isLasting: event.type === 'run', isOld: false, isGone: index === -1 });
     // The work has ended: nothing says any more that it goes on.
     if (event.type === 'finished') this.#rest();
   }
 
-  /** What an agent runs at this moment is known from the hello; the rest of its trail is not. */
-  #begin(): void {
-    for (const cellId of [...this.#marks.keys()]) this.#forget(cellId);
-    this.#rest();
-    const { running } = this.#store;
-    if (running) this.#onEvent({ type: 'run', run: running });
-  }
-
-  #note(done: Omit<Activity, 'isOld'>): void {
-    const activity = { ...done, isOld: false };
+  #note(activity: Activity): void {
     const { cellId, isLasting, isGone } = activity;
     this.#forget(cellId);
     if (!isGone) this.#marks.set(cellId, { mark: activity, timer: isLasting ? undefined : setTimeout(() => this.#forget(cellId), markMs) });
-    this.#activity = activity;
+    this.activity = activity;
     clearTimeout(this.#timer);
     if (!isLasting) this.#timer = setTimeout(() => this.#rest(), activityMs);
     this.#listeners.emit(cellId);
@@ -104,7 +96,7 @@ export class AgentTrail {
 
   #rest(): void {
     clearTimeout(this.#timer);
-    this.#activity = undefined;
+    this.activity = undefined;
     this.#listeners.emit(undefined);
   }
 

@@ -155,9 +155,8 @@ export class Drafts {
     const draft = this.#drafts.get(cellId);
     if (!draft?.clash) return;
     const { theirs } = draft.clash;
-    draft.clash = undefined;
     draft.base = theirs;
-    this.#listeners.emit({ type: 'clash', cellId, clash: undefined });
+    this.#setClash(cellId, draft, undefined);
     if (keep === 'theirs') this.#show(cellId, draft, theirs);
     this.#schedule(cellId, draft);
   }
@@ -249,23 +248,24 @@ export class Drafts {
     this.#unsaved.set(cellId, { inFile: this.#unsaved.get(cellId)?.inFile ?? draft.base, text });
     draft.base = text;
     draft.sent = undefined;
-    if (draft.clash) this.#listeners.emit({ type: 'clash', cellId, clash: undefined });
-    draft.clash = undefined;
+    this.#setClash(cellId, draft, undefined);
     if (draft.text === text) this.#forget(cellId, draft);
     else this.#schedule(cellId, draft);
   }
 
   #merge(cellId: string, draft: Draft, theirs: string, by: Actor): void {
     const merged = mergeLines(draft.base, draft.text, theirs);
-    if (merged === undefined) {
-      draft.clash = { theirs, by };
-      return this.#listeners.emit({ type: 'clash', cellId, clash: draft.clash });
-    }
-    if (draft.clash) this.#listeners.emit({ type: 'clash', cellId, clash: undefined });
-    draft.clash = undefined;
+    if (merged === undefined) return this.#setClash(cellId, draft, { theirs, by });
+    this.#setClash(cellId, draft, undefined);
     draft.base = theirs;
     this.#show(cellId, draft, merged);
     this.#schedule(cellId, draft);
+  }
+
+  #setClash(cellId: string, draft: Draft, clash: Clash | undefined): void {
+    if (clash === draft.clash) return;
+    draft.clash = clash;
+    this.#listeners.emit({ type: 'clash', cellId, clash });
   }
 
   #show(cellId: string, draft: Draft, text: string): void {
