@@ -17,7 +17,6 @@ import { followKernelChoice } from './frame/kernel-picker.js';
 import { startLeaseBanners } from './frame/lease-banners.js';
 import { createAnnouncer } from './frame/news.js';
 import { Outline } from './frame/outline.js';
-import { followReopening } from './frame/reopened-banner.js';
 import { startStatusBanners } from './frame/status-banners.js';
 import { keepGoneText } from './gone-text.js';
 import { createKeyHolder } from './held-keys.js';
@@ -105,7 +104,6 @@ export function startApp(root: HTMLElement, key: string): void {
   });
   const hint = createActivityHint(store, trail, commands);
   followKernelChoice(store, banners, commands);
-  followReopening(store, banners);
   startLeaseBanners(store, banners, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
   startDraftBanners(drafts, store, banners, commands);

@@ -8,51 +8,20 @@ import type { HeldKey } from './held-keys.js';
 /** Two presses of one key count as one command within this time. */
 const doublePressMs = 700;
 
-/** Keys that work in an editor. */
-export function editorKeys(commands: () => Commands): NotebookKeys {
-  const key = (name: string, act: (commands: Commands) => unknown): KeyBinding => ({
-    key: name,
-    preventDefault: true,
-    run: () => {
-      act(commands());
-      return true;
-    },
-  });
-  const atEdge = (by: -1 | 1) => (view: EditorView) => {
-    if (!isAtEdge(view, by)) return false;
-    commands().stepEditing(by);
-    return true;
-  };
-  const first = [
-    key('Shift-Enter', (notebook) => notebook.runAndAdvance()),
-    key('Mod-Enter', (notebook) => notebook.runHere()),
-    key('Ctrl-Enter', (notebook) => notebook.runHere()),
-    key('Alt-Enter', (notebook) => notebook.runAndInsert()),
-    key('Mod-s', (notebook) => notebook.save()),
-    key('Mod-f', (notebook) => notebook.find()),
-    key('Ctrl-Shift--', (notebook) => notebook.split()),
-    key('Ctrl-Shift-_', (notebook) => notebook.split()),
-    { key: 'Shift-Tab', run: (view: EditorView) => commands().document(view) },
-    { key: 'ArrowUp', run: atEdge(-1) },
-    { key: 'ArrowDown', run: atEdge(1) },
-  ];
-  const leave = () => {
-    commands().leave();
-    return true;
-  };
-  // Escape leaves the editor, but closes a list of completions first.
-  return { first, last: [{ key: 'Escape', run: leave }] };
-}
-
-function isAtEdge({ state }: EditorView, by: -1 | 1): boolean {
-  const { main } = state.selection;
-  if (!main.empty) return false;
-  return by === -1 ? state.doc.lineAt(main.head).number === 1 : state.doc.lineAt(main.head).number === state.doc.lines;
-}
-
 type Command = (commands: Commands) => unknown;
 
-const single: { readonly [key: string]: Command } = {
+/** By their names as CodeMirror has them; `Mod` is Ctrl, or Command. Twice the same: pressed twice. */
+const keyCommands: { readonly [name: string]: Command } = {
+  'Shift-Enter': (notebook) => notebook.runAndAdvance(),
+  'Mod-Enter': (notebook) => notebook.runHere(),
+  'Alt-Enter': (notebook) => notebook.runAndInsert(),
+  'Mod-s': (notebook) => notebook.save(),
+  'Mod-f': (notebook) => notebook.find(),
+  'Mod-a': (notebook) => notebook.selectAll(),
+  'Mod-Shift-ArrowUp': (notebook) => notebook.move(-1),
+  'Mod-Shift-ArrowDown': (notebook) => notebook.move(1),
+  'Mod-Shift--': (notebook) => notebook.split(),
+  'Mod-Shift-_': (notebook) => notebook.split(),
   Enter: (notebook) => notebook.edit(),
   ArrowUp: (notebook) => notebook.step(-1),
   ArrowDown: (notebook) => notebook.step(1),
@@ -69,30 +38,54 @@ const single: { readonly [key: string]: Command } = {
   z: (notebook) => notebook.undoStep(),
   l: (notebook) => notebook.toggleLineNumbers('cell'),
   '?': () => showHelp(),
+  'Shift-ArrowUp': (notebook) => notebook.extend(-1),
+  'Shift-ArrowDown': (notebook) => notebook.extend(1),
+  'Shift-k': (notebook) => notebook.extend(-1),
+  'Shift-j': (notebook) => notebook.extend(1),
+  'Shift-m': (notebook) => notebook.merge(),
+  'Shift-v': (notebook) => notebook.paste('above'),
+  'Shift-l': (notebook) => notebook.toggleLineNumbers('all'),
+  'd d': (notebook) => notebook.remove(),
+  'i i': (notebook) => notebook.interrupt(),
+  '0 0': (notebook) => notebook.restart(),
 };
+const keys: ReadonlyMap<string, Command> = new Map(Object.entries(keyCommands));
 
-const shifted: { readonly [key: string]: Command } = {
-  ArrowUp: (notebook) => notebook.extend(-1),
-  ArrowDown: (notebook) => notebook.extend(1),
-  k: (notebook) => notebook.extend(-1),
-  j: (notebook) => notebook.extend(1),
-  m: (notebook) => notebook.merge(),
-  v: (notebook) => notebook.paste('above'),
-  l: (notebook) => notebook.toggleLineNumbers('all'),
-};
+/** Those that mean the same in an editor. */
+const inEditors = ['Shift-Enter', 'Mod-Enter', 'Ctrl-Enter', 'Alt-Enter', 'Mod-s', 'Mod-f', 'Ctrl-Shift--', 'Ctrl-Shift-_'];
 
-const double: { readonly [key: string]: Command } = {
-  d: (notebook) => notebook.remove(),
-  i: (notebook) => notebook.interrupt(),
-  '0': (notebook) => notebook.restart(),
-};
+/** Keys that work in an editor. */
+export function editorKeys(commands: () => Commands): NotebookKeys {
+  const atEdge = (by: -1 | 1) => (view: EditorView) => {
+    if (!isAtEdge(view, by)) return false;
+    commands().stepEditing(by);
+    return true;
+  };
+  const shared = inEditors.map((key): KeyBinding => {
+    const run = () => {
+      keys.get(key.replace('Ctrl-', 'Mod-'))?.(commands());
+      return true;
+    };
+    return { key, preventDefault: true, run };
+  });
+  const first = [
+    ...shared,
+    { key: 'Shift-Tab', run: (view: EditorView) => commands().document(view) },
+    { key: 'ArrowUp', run: atEdge(-1) },
+    { key: 'ArrowDown', run: atEdge(1) },
+  ];
+  const leave = () => {
+    commands().leave();
+    return true;
+  };
+  // Escape leaves the editor, but closes a list of completions first.
+  return { first, last: [{ key: 'Escape', run: leave }] };
+}
 
-/** With Ctrl, or Command. */
-const controlled: { readonly [key: string]: Command } = {
-  s: (notebook) => notebook.save(),
-  f: (notebook) => notebook.find(),
-  a: (notebook) => notebook.selectAll(),
-};
+function isAtEdge({ state }: EditorView, by: -1 | 1): boolean {
+  const { main } = state.selection;
+  return main.empty && state.doc.lineAt(main.head).number === (by === -1 ? 1 : state.doc.lines);
+}
 
 /** Those that make sense again and again while a key is held down. */
 const repeatable = new Set(['j', 'k']);
@@ -126,22 +119,16 @@ function commandOf({ key, shiftKey, altKey, ctrlKey, metaKey }: HeldKey, isDoubl
   const isControl = ctrlKey || metaKey;
   // A letter typed with Caps Lock is meant as the letter; "?" needs Shift on most keyboards.
   const name = key.length === 1 ? key.toLowerCase() : key;
-  if (key === 'Enter' && isControl) return (notebook) => notebook.runHere();
-  if (key === 'Enter' && shiftKey) return (notebook) => notebook.runAndAdvance();
-  if (key === 'Enter' && altKey) return (notebook) => notebook.runAndInsert();
-  if (isControl && shiftKey && key === 'ArrowUp') return (notebook) => notebook.move(-1);
-  if (isControl && shiftKey && key === 'ArrowDown') return (notebook) => notebook.move(1);
-  if (isControl && shiftKey && (key === '-' || key === '_')) return (notebook) => notebook.split();
-  if (isControl) return shiftKey || altKey ? undefined : own(controlled, name);
-  if (altKey) return undefined;
+  const modifiers = [isControl ? 'Mod-' : '', shiftKey ? 'Shift-' : '', altKey ? 'Alt-' : ''].filter((each) => each !== '');
+  // Of several, Enter has the first, and with Ctrl and Shift none has a third.
+  if (key === 'Enter') return keys.get(`${modifiers[0] ?? ''}Enter`);
+  if (isControl || altKey) return keys.get(`${modifiers.slice(0, 2).join('')}${name}`);
   if (repeat && /^[a-z?]$/.test(name) && !repeatable.has(name)) return undefined;
-  if (shiftKey && Object.hasOwn(shifted, name)) return shifted[name];
-  if (Object.hasOwn(double, name)) return isDouble ? double[name] : undefined;
-  return own(single, name);
-}
-
-function own(commands: { readonly [key: string]: Command }, name: string): Command | undefined {
-  return Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const shifted = shiftKey ? keys.get(`Shift-${name}`) : undefined;
+  if (shifted) return shifted;
+  const double = keys.get(`${name} ${name}`);
+  if (double) return isDouble ? double : undefined;
+  return keys.get(name);
 }
 
 /** Texts and dialogs have keys of their own; so has a button or link for Enter. */

@@ -9,29 +9,19 @@ const maxDepth = 3;
  * The outputs with, behind each widget, what the Output widgets in it show: `interact` prints there, and who reads texts would see none of it. Each
  * is told of once, wherever it stands: some that hold views of each other would be more text than there is memory.
  */
-export function withShownWithin(outputs: readonly Output[], widgets: WidgetModels | undefined): readonly Output[] {
-  return widgets ? expand(outputs, { widgets, told: new Set() }, 0) : outputs;
-}
-
-function expand(
+export function withShownWithin(
   outputs: readonly Output[],
-  known: { readonly widgets: WidgetModels; readonly told: Set<string> },
-  depth: number,
+  widgets: WidgetModels | undefined,
+  told: Set<string> = new Set(),
+  depth = 0,
 ): readonly Output[] {
-  if (depth >= maxDepth) return outputs;
+  if (!widgets || depth >= maxDepth) return outputs;
   return outputs.flatMap((output) => {
     const modelId = 'data' in output ? widgetIdOf((output as DisplayDataOutput).data) : undefined;
     if (modelId === undefined) return [output];
-    const { widgets, told } = known;
     const ids = [...widgets.reach(modelId, told).keys()];
     for (const id of ids) told.add(id);
-    return [
-      output,
-      ...expand(
-        ids.flatMap((id) => widgets.shownBy(id)),
-        known,
-        depth + 1,
-      ),
-    ];
+    const shown = ids.flatMap((id) => widgets.shownBy(id));
+    return [output, ...withShownWithin(shown, widgets, told, depth + 1)];
   });
 }

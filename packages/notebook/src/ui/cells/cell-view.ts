@@ -15,9 +15,8 @@ import { visibleNodes } from '../visible.js';
 import { CellSource } from './cell-source.js';
 import type { NotebookKeys } from './editor.js';
 import { elicitationBody } from './elicitation-body.js';
-import { inputBody } from './input-body.js';
 import type { AskCompletions } from './kernel-completion.js';
-import { QuestionForm } from './question-form.js';
+import { inputBody, QuestionForm } from './question-form.js';
 import { RunTime } from './run-time.js';
 
 /** What a cell has of its notebook. */

@@ -1,6 +1,9 @@
+import type { InputQuestion } from '../../kernel/kernel.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
-import { el } from '../dom.js';
+import { button, el } from '../dom.js';
+import type { Ask } from '../link/connection.js';
 import { nameOf } from '../names.js';
+import { visibleNodes } from '../visible.js';
 
 /** Text that was typed so lately is still being typed. */
 const typingMs = 1500;
@@ -75,6 +78,23 @@ export function whoAsks(question: OpenQuestion): string {
   const { by } = question.run;
   if ('elicitation' in question) return `The server “${question.elicitation.server}”, which the code calls, asks`;
   return by.kind === 'agent' ? `The code that ${nameOf(by)} runs asks` : 'The code asks';
+}
+
+/** A question of `input()`: one field. */
+export function inputBody(question: OpenQuestion & InputQuestion, ask: Ask): QuestionBody {
+  const { id, prompt, password } = question;
+  const answer = (text: string | null) => void ask({ do: 'answerInput', questionId: id, text });
+  const refuse = () => answer(null);
+  const label = el('span', { class: 'question-prompt' }, ...visibleNodes(prompt.trim() === '' ? `${whoAsks(question)}:` : prompt));
+  const type = password ? 'password' : 'text';
+  const field = el('input', { type, class: 'question-field', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off' });
+  const send = el('button', { type: 'submit', class: 'main' }, 'Answer');
+  const nodes = [
+    el('label', {}, label, field),
+    el('div', { class: 'actions' }, send, button({ onclick: refuse }, 'Refuse')),
+    el('p', { class: 'question-hint' }, 'The cell waits. ', el('kbd', {}, 'Enter'), ' answers, ', el('kbd', {}, 'Esc'), ' refuses.'),
+  ];
+  return { first: field, nodes, submit: () => answer(field.value), refuse };
 }
 
 let lastTypedMs = Number.NEGATIVE_INFINITY;

@@ -19,7 +19,7 @@ export const silentTags: ReadonlySet<string> = new Set(words('svg math audio vid
 
 /**
  * Of both kinds of output; `nb-style` is where a style attribute waits that is set through the object model. `nb-part`, of
- * texts only, names a part that the window itself makes (`fill-parts.ts`).
+ * texts only, names a part that the window itself makes (`markdown.ts`).
  */
 const common = words(`
   align alt bgcolor border cellpadding cellspacing color colspan datetime dir face height href lang noshade nowrap open reversed rowspan

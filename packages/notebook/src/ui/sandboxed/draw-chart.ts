@@ -15,7 +15,8 @@ export async function drawChart({ kind, spec }: Chart): Promise<void> {
   document.body.append(place);
   try {
     runLibrary(kind === 'plotly' ? 'plotly' : 'vega');
-    await (kind === 'plotly' ? drawPlotly(place, spec) : drawVega(place, spec, kind));
+    if (kind === 'plotly') await drawPlotly(place, spec);
+    else await (globalThis as ChartGlobals).vegaEmbed?.(place, spec, { mode: kind, actions: false });
   } catch (error) {
     const line = document.createElement('p');
     line.textContent = `This chart cannot be drawn: ${error instanceof Error ? error.message : String(error)}.`;
@@ -29,8 +30,4 @@ async function drawPlotly(place: HTMLElement, { data, layout, config, frames }: 
   const ways = { responsive: true, ...(config as object), displaylogo: false, modeBarButtonsToRemove: ['toImage'] };
   await Plotly?.newPlot(place, { data: data ?? [], layout: layout ?? {}, config: ways });
   if (frames !== undefined) await Plotly?.addFrames(place, frames);
-}
-
-async function drawVega(place: HTMLElement, spec: object, mode: string): Promise<void> {
-  await (globalThis as ChartGlobals).vegaEmbed?.(place, spec, { mode, actions: false });
 }
