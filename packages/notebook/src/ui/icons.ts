@@ -1,3 +1,5 @@
+import { button } from './dom.js';
+
 /** Line drawings on a grid of 16, in the colour of the text around them. */
 export const iconPaths = {
   run: 'M5 3.2v9.6l7.5-4.8z',
@@ -27,4 +29,9 @@ export function icon(name: IconName): SVGSVGElement {
   path.setAttribute('d', iconPaths[name]);
   svg.append(path);
   return svg;
+}
+
+/** A button that is a drawing alone. `label`: what it does; `title`: the same with its key. */
+export function iconButton(name: IconName, label: string, onclick: () => unknown, title = label): HTMLButtonElement {
+  return button({ class: 'bare', title, 'aria-label': label, onclick: () => void onclick() }, icon(name));
 }

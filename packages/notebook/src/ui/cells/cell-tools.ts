@@ -2,7 +2,7 @@ import type { Cell, CellType } from '../../model/cell.js';
 import { button, el } from '../dom.js';
 import { type MenuItem, menuButton } from '../frame/menu.js';
 import { switchWithLink } from '../frame/switch-with-link.js';
-import { type IconName, icon } from '../icons.js';
+import { icon, iconButton } from '../icons.js';
 import type { Store } from '../state/store.js';
 import { typeNames } from './cell-view.js';
 
@@ -18,15 +18,15 @@ export interface CellActions {
 export function createCellTools({ move, remove, clearOutputs, setType }: CellActions, more: () => readonly MenuItem[]) {
   const options = Object.entries(typeNames).map(([type, name]) => el('option', { value: type }, name));
   const type = el('select', { 'aria-label': 'Type of the cell', onchange: () => setType(type.value as CellType) }, ...options);
-  const clear = toolButton('clear', 'Clear output', clearOutputs);
+  const clear = iconButton('clear', 'Clear output', clearOutputs);
   const element = el(
     'div',
     { class: 'cell-tools', role: 'toolbar', 'aria-label': 'Cell' },
     type,
-    toolButton('up', 'Move up', () => move(-1)),
-    toolButton('down', 'Move down', () => move(1)),
+    iconButton('up', 'Move up', () => move(-1)),
+    iconButton('down', 'Move down', () => move(1)),
     clear,
-    toolButton('remove', 'Delete (D D)', remove),
+    iconButton('remove', 'Delete (D D)', remove),
     menuButton({ class: 'bare', label: 'More for this cell' }, [icon('more')], more),
   );
   return (place: HTMLElement | undefined, cell: Cell | undefined): void => {
@@ -35,10 +35,6 @@ export function createCellTools({ move, remove, clearOutputs, setType }: CellAct
     if (!place) element.remove();
     else if (element.parentElement !== place) place.append(element);
   };
-}
-
-function toolButton(name: IconName, label: string, act: () => void): HTMLButtonElement {
-  return button({ class: 'bare', title: label, 'aria-label': label, onclick: act }, icon(name));
 }
 
 /** "+ Code + Text": between two cells where the pointer is, and always behind the last one. Nothing is added while there is no host. */

@@ -1,6 +1,6 @@
 import { copyText } from '../copy-text.js';
 import { button, el } from '../dom.js';
-import { icon } from '../icons.js';
+import { iconButton } from '../icons.js';
 import { visible } from '../visible.js';
 
 export interface Banner {
@@ -15,6 +15,14 @@ export interface Banner {
   readonly actions?: readonly { readonly text: string; readonly act: () => void; readonly isMain?: boolean }[];
   /** A person can put it away; called then, if it is a function. */
   readonly closes?: boolean | (() => void);
+}
+
+/** The two answers of a question, the first of which is the main one. */
+export function yesOrNo(yes: string, no: string, answer: (isYes: boolean) => void): NonNullable<Banner['actions']> {
+  return [
+    { text: yes, act: () => answer(true), isMain: true },
+    { text: no, act: () => answer(false) },
+  ];
 }
 
 const ranks = { error: 0, warning: 1, info: 2 } as const;
@@ -92,7 +100,7 @@ export class Banners {
       this.set(key, undefined);
       if (typeof closed === 'function') closed();
     };
-    if (closes) buttons.push(button({ class: 'bare', 'aria-label': 'Dismiss', onclick: close }, icon('close')));
+    if (closes) buttons.push(iconButton('close', 'Dismiss', close));
     return el(
       'div',
       { class: `banner ${kind}`, role: kind === 'info' ? 'status' : 'alert' },

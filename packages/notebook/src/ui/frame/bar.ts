@@ -3,7 +3,7 @@ import { describeLayer } from '../../kernel/layers.js';
 import type { FileState } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
 import { button, el, hiddenText, setText, switchButton } from '../dom.js';
-import { icon } from '../icons.js';
+import { icon, iconButton } from '../icons.js';
 import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
 import { visible } from '../visible.js';
@@ -54,11 +54,9 @@ export function createBar(store: Store, commands: Commands, { drafts, toggleChan
   const kernelState = el('span', {});
   const kernelLayers = el('span', { class: 'visually-hidden' });
   const kernelText = el('span', { class: 'kernel-text' }, kernelName, kernelState, kernelLayers);
-  const bare = (tip: string, act: () => unknown, ...children: (Node | string)[]) =>
-    button({ class: 'bare', title: tip, onclick: () => void act() }, ...children);
-  const interrupt = bare('Interrupt (I I)', commands.interrupt, icon('stop'), hiddenText('Interrupt kernel'));
-  const restart = bare('Restart (0 0)', commands.restart, icon('restart'), hiddenText('Restart kernel'));
-  const runAll = bare('Run all cells', () => commands.runAll(), icon('run'), hiddenText('Run all cells'));
+  const interrupt = iconButton('stop', 'Interrupt kernel', commands.interrupt, 'Interrupt (I I)');
+  const restart = iconButton('restart', 'Restart kernel', commands.restart, 'Restart (0 0)');
+  const runAll = iconButton('run', 'Run all cells', () => commands.runAll());
   const picker = createKernelPicker(store, commands, kernelText);
   const kernelGroup = { class: 'kernel', role: 'group', 'aria-label': 'Kernel' };
   const kernel = el('div', kernelGroup, el('span', { class: 'dot' }), picker, runAll, interrupt, restart);
@@ -70,7 +68,7 @@ export function createBar(store: Store, commands: Commands, { drafts, toggleChan
     hiddenText('for agents'),
   );
   const changes = button({ class: 'changes-button', 'aria-expanded': 'false', onclick: toggleChanges });
-  const theme = bare('Light or dark', toggleTheme, icon('sun'), hiddenText('Light or dark theme'));
+  const theme = iconButton('sun', 'Light or dark theme', toggleTheme, 'Light or dark');
   const help = button({ class: 'bare help-button', title: 'Keyboard help (?)', onclick: showHelp }, '?', hiddenText(' Keyboard help'));
   const more = menuButton({ class: 'bare menu-button', label: 'Notebook menu' }, [icon('more')], menu);
 

@@ -1,5 +1,5 @@
-import { button, el, hiddenText } from '../dom.js';
-import { icon } from '../icons.js';
+import { button, el } from '../dom.js';
+import { iconButton } from '../icons.js';
 
 /** Asks before something that cannot be taken back. */
 export function confirm(question: string, { yes, detail }: { yes: string; detail: string }): Promise<boolean> {
@@ -88,7 +88,7 @@ export interface PanelOptions {
 /** A dialog with a title, and a button that closes it. */
 export function openPanel({ name, title, onClose = () => {} }: PanelOptions, ...content: readonly HTMLElement[]): HTMLDialogElement {
   const id = `${name}-title`;
-  const close = button({ class: 'bare', autofocus: true, onclick: () => dialog.close() }, icon('close'), hiddenText('Close'));
+  const close = iconButton('close', 'Close', () => dialog.close());
   const head = el('div', { class: 'dialog-head' }, el('h2', { id }, title), close);
   const dialog = el('dialog', { class: `dialog ${name}`, 'aria-labelledby': id }, head, ...content);
   openDialog(dialog, onClose);

@@ -1,6 +1,6 @@
 import { type ComponentChild, render } from 'preact';
-import { button, el, hiddenText } from '../dom.js';
-import { icon } from '../icons.js';
+import { el } from '../dom.js';
+import { iconButton } from '../icons.js';
 import type { Store, StoreEvent } from '../state/store.js';
 
 export interface DrawerOptions {
@@ -27,7 +27,7 @@ let closeOpen: (() => void) | undefined;
 export function createDrawer(store: Store, { id, title, types, view, opener }: DrawerOptions): Drawer {
   const body = el('div', { class: 'drawer-body' });
   const close = () => toggle(false);
-  const closeButton = button({ class: 'bare', onclick: close }, icon('close'), hiddenText(`Close ${title.toLowerCase()}`));
+  const closeButton = iconButton('close', `Close ${title.toLowerCase()}`, close);
   const head = el('div', { class: 'drawer-head' }, el('h2', {}, title), closeButton);
   const element = el('aside', { class: 'drawer', id, 'aria-label': title, hidden: true }, head, body);
   element.addEventListener('keydown', (event) => {

@@ -1,6 +1,6 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import { button, el, setText } from '../dom.js';
-import { icon } from '../icons.js';
+import { iconButton } from '../icons.js';
 import type { Finder } from '../state/finder.js';
 import { maxFound } from '../state/finder.js';
 import type { Store } from '../state/store.js';
@@ -53,9 +53,9 @@ export function createFindBar(finder: Finder, store: Store, onClose: () => void)
   };
 
   const steps = [
-    button({ class: 'bare', title: 'Previous (Shift+Enter)', 'aria-label': 'Previous (Shift+Enter)', onclick: () => step(-1) }, icon('up')),
-    button({ class: 'bare', title: 'Next (Enter)', 'aria-label': 'Next (Enter)', onclick: () => step(1) }, icon('down')),
-    button({ class: 'bare', title: 'Close (Esc)', 'aria-label': 'Close', onclick: close }, icon('close')),
+    iconButton('up', 'Previous (Shift+Enter)', () => step(-1)),
+    iconButton('down', 'Next (Enter)', () => step(1)),
+    iconButton('close', 'Close', close, 'Close (Esc)'),
   ];
   const element = el(
     'div',

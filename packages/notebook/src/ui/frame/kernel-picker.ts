@@ -5,7 +5,7 @@ import { button, el, hiddenText } from '../dom.js';
 import { quoted } from '../names.js';
 import type { Store } from '../state/store.js';
 import { visible } from '../visible.js';
-import type { Banner, Banners } from './banners.js';
+import { type Banner, type Banners, yesOrNo } from './banners.js';
 import { confirm, openPanel } from './dialogs.js';
 
 /** The kernel as people know it: `Python 3.14.2 (Pyodide)`. */
@@ -35,11 +35,8 @@ export function followKernelChoice(store: Store, banners: Banners, commands: Com
   store.follow(['reset', 'choice', 'finished'], () => {
     const { proposal = null, notice = null, mayAllow = null } = store.choice ?? {};
     banners.set('kernel-allow', mayAllow === null ? undefined : allowBanner(mayAllow, commands));
-    const answer = (yes: boolean) => () => proposal && void commands.ask({ do: 'trustFolder', yes, ...named(proposal) });
-    const actions = [
-      { text: 'Use it', act: answer(true), isMain: true },
-      { text: 'Not now', act: answer(false) },
-    ];
+    const answer = (yes: boolean) => proposal && void commands.ask({ do: 'trustFolder', yes, ...named(proposal) });
+    const actions = yesOrNo('Use it', 'Not now', answer);
     const text = proposal && [proposal.question, ...whatFollows(proposal, store)].join(' ');
     banners.set('kernel-proposal', text === null ? undefined : { kind: 'info', text, actions });
     banners.set('kernel-notice', notice === null ? undefined : { kind: 'info', text: notice, closes: true });

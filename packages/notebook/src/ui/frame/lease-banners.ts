@@ -1,7 +1,7 @@
 import type { Commands } from '../commands.js';
 import { agentNameAmong, quoted } from '../names.js';
 import type { Store } from '../state/store.js';
-import type { Banner, Banners } from './banners.js';
+import { type Banner, type Banners, yesOrNo } from './banners.js';
 
 /** More than one agent seldom asks; what is not shown is shown when these are answered. */
 const maxShown = 3;
@@ -29,15 +29,11 @@ function toBanner({ questionId, id, name, reason }: Question, { agents, lease }:
     holder === null || holder === undefined
       ? 'You have taken it away from it.'
       : `Now ${agentNameAmong(agents, holder.id, holder.name)} holds it, since ${timeOfDay(holder.since)}; what runs goes on.`;
-  const answer = (yes: boolean) => () => void commands.ask({ do: 'answerTakeOver', questionId, yes });
   return {
     kind: 'warning',
     text: `${who} asks to change and run this notebook${why}. ${now}`,
     isVisible: true,
-    actions: [
-      { text: 'Hand it over', act: answer(true), isMain: true },
-      { text: 'No', act: answer(false) },
-    ],
+    actions: yesOrNo('Hand it over', 'No', (yes) => void commands.ask({ do: 'answerTakeOver', questionId, yes })),
   };
 }
 

@@ -4,12 +4,12 @@ import { chartOf } from '../../outputs/chart-bundle.js';
 import { el } from '../dom.js';
 import { cannotShow } from './cannot-show.js';
 import { chartOutput } from './chart-output.js';
+import { type Form, jsonForm, pictureForms, stillForm } from './drawn-outputs.js';
 import { expectLate } from './late-parts.js';
 import { renderLatex, renderMarkdown } from './markdown.js';
 import { asText } from './mime-text.js';
 import { scriptsOf } from './output-scripts.js';
 import { scriptedOutput } from './scripted-output.js';
-import { type Form, jsonForm, pictureForms, stillForm } from './still-form.js';
 
 const forms: readonly Form[] = [
   ...pictureForms,

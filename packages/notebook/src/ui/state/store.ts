@@ -124,11 +124,10 @@ export class Store {
 
   #reset(hello: Hello): void {
     const { document, title, kernel, choice, running, queued, questions, journal, agents, tools, file, readOnly, durations, now } = hello;
-    const { you, path, life } = hello;
-    this.lease = hello.lease ?? null;
+    const { you, path, life, lease = null } = hello;
     this.document = createReplica(document);
     this.document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
-    Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly, you, path, life });
+    Object.assign(this, { title, kernel, choice, journal, agents, lease, tools, file, isReadOnly: readOnly, you, path, life });
     // By the clock of this window, which may be another one.
     const late = Date.now() - now;
     this.running = running ? { ...running, startedAt: (running.startedAt ?? now) + late } : undefined;

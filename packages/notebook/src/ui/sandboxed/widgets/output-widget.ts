@@ -2,9 +2,8 @@ import { OutputView as OutputViewBase } from '@jupyter-widgets/output';
 import type { MimeBundle, Output } from '../../../model/output.js';
 import { widgetIdOf } from '../../../model/outputs.js';
 import { el } from '../../dom.js';
-import { type DrawnOutput, putOutput } from '../../outputs/drawn-outputs.js';
+import { type DrawnOutput, type Form, pictureForms, plainForm, putOutput, stillForm } from '../../outputs/drawn-outputs.js';
 import { asText } from '../../outputs/mime-text.js';
-import { type Form, pictureForms, plainForm, stillForm } from '../../outputs/still-form.js';
 
 /** Texts stand there as they are: nothing in this page lays them out. */
 const forms: readonly Form[] = [
