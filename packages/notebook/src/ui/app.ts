@@ -9,7 +9,6 @@ import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
 import { ChangesList } from './frame/changes-list.js';
 import { createDocumentation } from './frame/documentation.js';
-import { startDraftBanners } from './frame/draft-banners.js';
 import { createDrawer } from './frame/drawer.js';
 import { createEmptyNote } from './frame/empty-note.js';
 import { createFindBar } from './frame/find-bar.js';
@@ -106,7 +105,6 @@ export function startApp(root: HTMLElement, key: string): void {
   followKernelChoice(store, banners, commands);
   startLeaseBanners(store, banners, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
-  startDraftBanners(drafts, store, banners, commands);
   showTools(view, selection, commands, store);
   followPointer(view, selection);
   const press = listenToKeys(commands, keepGoneText(drafts, selection, store));

@@ -1,4 +1,5 @@
 import type { Cell, CellType } from '../../model/cell.js';
+import type { Commands } from '../commands.js';
 import { button, el } from '../dom.js';
 import { type MenuItem, menuButton } from '../frame/menu.js';
 import { switchWithLink } from '../frame/switch-with-link.js';
@@ -7,12 +8,7 @@ import type { Store } from '../state/store.js';
 import { typeNames } from './cell-view.js';
 
 /** What the tools do. */
-export interface CellActions {
-  move: (by: -1 | 1) => void;
-  remove: () => void;
-  clearOutputs: () => void;
-  setType: (type: CellType) => void;
-}
+type CellActions = Pick<Commands, 'move' | 'remove' | 'clearOutputs' | 'setType'>;
 
 /** The tools of the selected cell, `more` in their menu. One for all cells: the function that is returned moves them to a cell, or takes them away. */
 export function createCellTools({ move, remove, clearOutputs, setType }: CellActions, more: () => readonly MenuItem[]) {
@@ -27,7 +23,7 @@ export function createCellTools({ move, remove, clearOutputs, setType }: CellAct
     iconButton('down', 'Move down', () => move(1)),
     clear,
     iconButton('remove', 'Delete (D D)', remove),
-    menuButton({ class: 'bare', label: 'More for this cell' }, [icon('more')], more),
+    menuButton('More for this cell', more),
   );
   return (place: HTMLElement | undefined, cell: Cell | undefined): void => {
     if (cell) type.value = cell.type;

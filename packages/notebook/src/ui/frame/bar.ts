@@ -3,7 +3,7 @@ import { describeLayer } from '../../kernel/layers.js';
 import type { FileState } from '../../viewer/protocol.js';
 import type { Commands } from '../commands.js';
 import { button, el, hiddenText, setText, switchButton } from '../dom.js';
-import { icon, iconButton } from '../icons.js';
+import { iconButton } from '../icons.js';
 import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
 import { visible } from '../visible.js';
@@ -70,7 +70,8 @@ export function createBar(store: Store, commands: Commands, { drafts, toggleChan
   const changes = button({ class: 'changes-button', 'aria-expanded': 'false', onclick: toggleChanges });
   const theme = iconButton('sun', 'Light or dark theme', toggleTheme, 'Light or dark');
   const help = button({ class: 'bare help-button', title: 'Keyboard help (?)', onclick: showHelp }, '?', hiddenText(' Keyboard help'));
-  const more = menuButton({ class: 'bare menu-button', label: 'Notebook menu' }, [icon('more')], menu);
+  const more = menuButton('Notebook menu', menu);
+  more.classList.add('menu-button');
 
   store.follow(['reset'], () => {
     setText(title, visible(store.title) || 'Notebook');

@@ -1,4 +1,5 @@
 import { button, el } from '../dom.js';
+import { iconButton } from '../icons.js';
 import { placeBeside } from './place-beside.js';
 
 export interface MenuItem {
@@ -14,27 +15,16 @@ export interface MenuItem {
 }
 
 /** A button that opens a menu below itself. The items are asked for each time. Arrows, Home and End move; Escape and Tab close. */
-export function menuButton(
-  attributes: { class?: string; label: string },
-  content: readonly (Node | string)[],
-  items: () => readonly MenuItem[],
-): HTMLButtonElement {
-  const opener = button(
-    {
-      class: attributes.class,
-      title: attributes.label,
-      'aria-label': attributes.label,
-      'aria-haspopup': 'menu',
-      'aria-expanded': 'false',
-      onclick: () => openMenu(opener, items()),
-    },
-    ...content,
-  );
+export function menuButton(label: string, items: () => readonly MenuItem[]): HTMLButtonElement {
+  const open = () => openMenu(opener, items());
+  const opener = iconButton('more', label, open);
+  opener.setAttribute('aria-haspopup', 'menu');
+  opener.setAttribute('aria-expanded', 'false');
   opener.addEventListener('keydown', (event) => {
     if (event.key !== 'ArrowDown') return;
     event.preventDefault();
     event.stopPropagation();
-    openMenu(opener, items());
+    open();
   });
   return opener;
 }

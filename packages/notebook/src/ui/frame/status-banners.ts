@@ -3,6 +3,7 @@ import type { Commands } from '../commands.js';
 import { copyText } from '../copy-text.js';
 import type { HostConnection } from '../link/connection.js';
 import { newLinkAdvice } from '../link/token.js';
+import { nameOf } from '../names.js';
 import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
 import type { Banner, Banners } from './banners.js';
@@ -17,11 +18,12 @@ export interface StatusBannersOptions {
 
 const found = { changed: 'was changed by another program', removed: 'was removed', invalid: 'is no notebook any more' } as const;
 
-/** Connection, file and kernel: what a person has to know or decide before the work can go on. */
+/** Connection, file, kernel and what was typed: what a person has to know or decide before the work can go on. */
 export function startStatusBanners(options: StatusBannersOptions): void {
   const { store, banners, commands } = options;
   startLinkBanner(options);
   followReopening(store, banners);
+  startDraftBanners(options);
   // Nothing can be asked of a host that is not there.
   const whileThere = (banner: Banner | undefined) => (store.link.kind === 'open' ? banner : undefined);
   store.follow(['reset', 'file', 'link'], () => banners.set('file', whileThere(fileBanner(store, commands))));
@@ -152,4 +154,34 @@ function followReopening(store: Store, banners: Banners): void {
 function limitsOf({ choice }: Store): string {
   const words = choice?.options ?? [];
   return JSON.stringify([choice?.id, words.filter((word, at) => word !== '--kernel' && words[at - 1] !== '--kernel')]);
+}
+
+/** Text of the person that its cell does not take any more. */
+function startDraftBanners({ drafts, store, banners, commands }: StatusBannersOptions): void {
+  let isBusy = false;
+  drafts.on((event) => {
+    if (event.type === 'refused') banners.set('complaint', { kind: 'error', text: event.message, closes: true, cellId: event.cellId });
+    if (event.type === 'pending' && (drafts.orphans.length > 0 || banners.has('orphan'))) banners.set('orphan', toBanner());
+  });
+
+  function toBanner(): Banner | undefined {
+    const last = drafts.orphans.at(-1);
+    if (!last) return undefined;
+    const [what, where] = drafts.orphans.length > 1 ? [`${drafts.orphans.length} cells`, 'new cells'] : ['the cell', 'a new cell'];
+    const text = last.by
+      ? `${nameOf(last.by)} deleted ${what} in which you were typing.`
+      : `The notebook does not have ${what} in which you were typing any more.`;
+    const action = { text: `Put my text into ${where}`, act: () => void put(), isMain: true };
+    return { kind: 'warning', text, actions: [action], closes: () => drafts.drop(drafts.orphans) };
+  }
+
+  /** Each text is kept until the notebook has it. */
+  async function put(): Promise<void> {
+    if (isBusy) return;
+    isBusy = true;
+    for (const orphan of drafts.orphans) {
+      if (await commands.insert(store.cells.length, 'code', 'edit', orphan.text)) drafts.drop([orphan]);
+    }
+    isBusy = false;
+  }
 }

@@ -13,13 +13,6 @@ export interface HtmlPiece {
   readonly sheets: readonly string[];
 }
 
-export interface HtmlBounderOptions {
-  /** It goes into a shadow tree, and keeps its classes and names. */
-  isApart: boolean;
-  /** About how many elements the part is that a mark names. */
-  costOfPart?: (mark: string) => number;
-}
-
 /** Of one piece. Elements and texts; an image counts for `imageCost`. */
 export const pieceLimits = { maxNodes: 10_000, maxCharacters: 50_000 };
 
@@ -56,7 +49,8 @@ export class HtmlBounder {
   #nodes = 0;
   #characters = 0;
 
-  constructor(source: string, { isApart, costOfPart }: HtmlBounderOptions) {
+  /** `isApart`: it goes into a shadow tree, and keeps its classes and names. `costOfPart`: about how many elements the part is that a mark names. */
+  constructor(source: string, { isApart, costOfPart }: { isApart: boolean; costOfPart?: (mark: string) => number }) {
     this.#reader = new MarkupReader(source);
     this.#attributes = new Set(isApart ? attributesOf.apart : attributesOf.page);
     this.#costOfPart = costOfPart;

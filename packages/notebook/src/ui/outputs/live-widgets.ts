@@ -19,8 +19,6 @@ interface View extends ShownWidget {
   readonly known: Set<string>;
 }
 
-/** A slider that is dragged says so at each frame of the screen, and so does each widget that is linked to it. */
-const maxMessages = 600;
 const gone = 'The kernel of this widget is gone, or has forgotten it. Run the cell again.';
 const noComms = 'Widgets need a Python with ipykernel, and this kernel is none: choose another one in the bar, then run the cell again.';
 
@@ -58,9 +56,6 @@ export async function showWidget(widget: ShownWidget): Promise<void> {
     sandboxedFrame({
       page: 'widgets.html',
       label: 'Widget',
-      className: 'widgets-apart',
-      runsOursAlone: true,
-      maxMessages,
       onReady: (frame) => void begin(view, frame),
       onMessage: (message) => receive(view, message as FromWidgets),
       onEnd: () => {

@@ -6,28 +6,28 @@ export interface LiveFrame {
   post(message: object): void;
 }
 
+/** Messages of a frame within a second; what sends more is ended, since it would keep the window busy. Whether it may take the keyboard. */
+const pages = {
+  'sandboxed.html': { className: 'sandboxed-output', maxMessages: 120, takesKeyboard: false },
+  // Nothing runs in it but what is ours. A slider that is dragged says so at each frame of the screen, and so does each widget that is linked to it.
+  'widgets.html': { className: 'sandboxed-output widgets-apart', maxMessages: 600, takesKeyboard: true },
+} as const;
+
 export interface SandboxedFrameOptions {
   /** The address of a page of ours. */
-  page: 'sandboxed.html' | 'widgets.html';
+  page: keyof typeof pages;
   /** For screen readers. */
   label: string;
-  /** Default: nothing. */
-  className?: string;
   /** The page can be told what to show: when it comes into sight, and again whenever it has been away. */
   onReady: (frame: LiveFrame) => void;
-  /** What it says beside its height. Default: that is ignored. */
-  onMessage?: (message: object, frame: LiveFrame) => void;
+  /** What it says beside its height. */
+  onMessage: (message: object, frame: LiveFrame) => void;
   /** It went out of sight, or away. */
   onEnd?: () => void;
-  /** Nothing runs in the page but what is ours: it may have the keyboard. Default false. */
-  runsOursAlone?: boolean;
-  /** Messages of the frame within a second. What sends more is ended: it would keep the window busy. Default 120. */
-  maxMessages?: number;
 }
 
 /** Higher ones scroll within themselves. The frame may ask for what it wants. */
 const maxHeightPx = 2000;
-const defaultMaxMessages = 120;
 /** How often a frame may take the keyboard unasked; it is given back each time. */
 const maxTaken = 3;
 /** Frames that live at once; one that is out of sight goes, and begins anew when it is seen. */
@@ -55,7 +55,7 @@ const sight = new IntersectionObserver((entries) => entries.forEach(follow), { r
  * served). Its height, and what `onMessage` makes of its messages, is all it can bring about here.
  */
 export function sandboxedFrame(options: SandboxedFrameOptions): HTMLElement {
-  const holder = el('div', { class: `sandboxed-output ${options.className ?? ''}`.trim() });
+  const holder = el('div', { class: pages[options.page].className });
   places.set(holder, { holder, options, frame: undefined, live: undefined, isSeen: false, messages: 0, sinceMs: 0, taken: 0 });
   sight.observe(holder);
   return holder;
@@ -109,7 +109,7 @@ function isFlood(place: Place): boolean {
     place.sinceMs = now;
     place.messages = 0;
   }
-  return ++place.messages > (place.options.maxMessages ?? defaultMaxMessages);
+  return ++place.messages > pages[place.options.page].maxMessages;
 }
 
 function receive(place: Place, message: Partial<SandboxedMessage> | null): void {
@@ -119,7 +119,7 @@ function receive(place: Place, message: Partial<SandboxedMessage> | null): void 
   if (message.type === 'ready' && frame && !place.live) {
     place.live = { post: (sent) => frame.contentWindow?.postMessage(sent, '*') };
     options.onReady(place.live);
-  } else if (place.live && message.type !== 'height') options.onMessage?.(message, place.live);
+  } else if (place.live && message.type !== 'height') options.onMessage(message, place.live);
   if (message.type !== 'height' || typeof message.height !== 'number' || !Number.isFinite(message.height)) return;
   holder.style.height = `${Math.min(maxHeightPx, Math.max(0, Math.ceil(message.height)))}px`;
   if (frame) frame.height = '100%';
@@ -142,7 +142,7 @@ function keepFocus(): void {
     const { activeElement } = document;
     if (!activeElement?.matches('.sandboxed-frame') || isWanted || activeElement.matches(':hover')) return;
     const place = [...living].find(({ frame }) => frame === activeElement);
-    if (place?.options.runsOursAlone) return;
+    if (place && pages[place.options.page].takesKeyboard) return;
     if (place && ++place.taken >= maxTaken) end(place, 'This output was ended: it took the keyboard from you.');
     if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     else (activeElement as HTMLElement).blur();

@@ -27,11 +27,6 @@ const askThread = threadQueue<PatternQuestion, object>({
   faults: { start: 'Its thread does not start.', work: 'This pattern takes too long.', end: 'Its thread failed.' },
 });
 
-/** Rejects for a pattern that takes too long. */
-function workInThread<Question extends PatternQuestion>(question: Question): Promise<PatternAnswer<Question>> {
-  return askThread(question) as Promise<PatternAnswer<Question>>;
-}
-
 /** Finds and replaces in the sources of all cells. */
 export class Finder {
   readonly #options: FinderOptions;
@@ -86,8 +81,7 @@ export class Finder {
       if (count !== this.#lastCount) return;
       this.#take(places.map(({ index, from, to }) => ({ cellId: cells[index]?.id ?? '', from, to })));
     };
-    if (!this.#isPattern) return take(work(question));
-    this.#counting = workInThread(question).then(take, (error: unknown) => {
+    this.#counting = this.#work(question).then(take, (error: unknown) => {
       if (count !== this.#lastCount) return;
       this.#pattern = undefined;
       this.fault = { text: 'Takes too long', detail: messageOf(error) };
@@ -179,8 +173,12 @@ export class Finder {
     const pattern = this.#pattern;
     if (!pattern) return [...texts];
     const question = { do: 'replace', texts, pattern, by: this.#isPattern ? by : by.replaceAll('$', '$$$$') } as const;
-    const whole = place === undefined ? question : { ...question, place };
-    return this.#isPattern ? workInThread(whole) : work(whole);
+    return this.#work(place === undefined ? question : { ...question, place });
+  }
+
+  /** A person's own pattern is given to the thread, which rejects where it takes too long. */
+  async #work<Question extends PatternQuestion>(question: Question): Promise<PatternAnswer<Question>> {
+    return this.#isPattern ? ((await askThread(question)) as PatternAnswer<Question>) : work(question);
   }
 
   /** The cell, when what was typed in it is with the host. */
