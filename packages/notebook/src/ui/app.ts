@@ -1,5 +1,6 @@
 import { h } from 'preact';
-import type { Completed, Inspected, ViewerAction } from '../viewer/protocol.js';
+import type { Completions } from '../kernel/kernel.js';
+import type { Inspected, ViewerAction } from '../viewer/protocol.js';
 import { createCellTools, createInserter, followGaps } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
 import { type Commands, createCommands } from './commands.js';
@@ -58,7 +59,7 @@ export function startApp(root: HTMLElement, key: string): void {
     keys: editorKeys(() => commands),
     run: (cellId) => void commands.run(cellId),
     stop: () => commands.stop(),
-    complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
+    complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completions | undefined,
   });
   const documentation = createDocumentation(
     async (code, position, detail) => (await askQuietly({ do: 'inspect', code, position, detail })) as Inspected | undefined,

@@ -1,4 +1,4 @@
-import type { Completions, KernelInfo, KernelState } from '../kernel/kernel.js';
+import type { KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { KernelChoice, KernelOffer } from '../kernels/kernel-choice.js';
 import type { Actor, CellContent, CellType } from '../model/cell.js';
@@ -150,8 +150,6 @@ export interface RanCells {
 /** The `value` of `done` for `inspect`; null where nothing is known. */
 export type Inspected = MimeBundle | null;
 
-export type Completed = Completions;
-
 /** A notebook in the folder of this one. */
 export interface NearbyNotebook {
   /** From the folder on, with `/`. */
@@ -190,7 +188,7 @@ export type ViewerAction =
   | { readonly do: 'run'; readonly cellId: string }
   /** Code cells `from` … `to`, both included, in their order; without them the first and the last. Ends at the first that fails. `RanCells`. */
   | { readonly do: 'runAll'; readonly from?: string; readonly to?: string; readonly restart?: boolean }
-  /** Answered with `Completed`. */
+  /** Answered with `Completions`. */
   | { readonly do: 'complete'; readonly code: string; readonly position: number }
   /** Answered with `Inspected`. */
   | { readonly do: 'inspect'; readonly code: string; readonly position: number; readonly detail: 0 | 1 }

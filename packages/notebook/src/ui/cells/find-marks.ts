@@ -1,4 +1,4 @@
-import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
+import { Decoration, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 import { Listeners } from '@notebridge/kit/listeners';
 
 /** A place in a cell's text. */
@@ -18,42 +18,31 @@ export function markFound(found: readonly FoundPlace[]): void {
   changes.emit();
 }
 
-class FindMarks {
-  decorations: DecorationSet;
-  readonly #cellId: string;
-  readonly #stopListening: () => void;
-
-  constructor(view: EditorView, cellId: string) {
-    this.#cellId = cellId;
-    this.decorations = this.#marks(view);
-    this.#stopListening = changes.add(() => {
-      this.decorations = this.#marks(view);
-      // Drawn with the next update, which this is.
-      view.dispatch({});
-    });
-  }
-
-  /** Until it is counted anew, a mark goes where its text goes. */
-  update({ docChanged, selectionSet, changes: edits, view }: ViewUpdate): void {
-    if (docChanged) this.decorations = this.decorations.map(edits);
-    else if (selectionSet && this.decorations.size > 0) this.decorations = this.#marks(view);
-  }
-
-  destroy(): void {
-    this.#stopListening();
-  }
-
-  #marks({ state }: EditorView): DecorationSet {
-    const { main } = state.selection;
-    const places = (placesOf.get(this.#cellId) ?? []).filter(({ to }) => to <= state.doc.length);
-    return Decoration.set(places.map(({ from, to }) => (main.from === from && main.to === to ? here : mark).range(from, to)));
-  }
-}
-
 const mark = Decoration.mark({ class: 'found' });
 /** The one at which the person is. */
 const here = Decoration.mark({ class: 'found found-here' });
 
 export function findMarks(cellId: string) {
-  return ViewPlugin.define((view) => new FindMarks(view, cellId), { decorations: (marks) => marks.decorations });
+  const create = (view: EditorView) => {
+    const marks = () => {
+      const { main } = view.state.selection;
+      const places = (placesOf.get(cellId) ?? []).filter(({ to }) => to <= view.state.doc.length);
+      return Decoration.set(places.map(({ from, to }) => (main.from === from && main.to === to ? here : mark).range(from, to)));
+    };
+    const plugin = {
+      decorations: marks(),
+      /** Until it is counted anew, a mark goes where its text goes. */
+      update({ docChanged, selectionSet, changes: edits }: ViewUpdate): void {
+        if (docChanged) plugin.decorations = plugin.decorations.map(edits);
+        else if (selectionSet && plugin.decorations.size > 0) plugin.decorations = marks();
+      },
+      destroy: changes.add(() => {
+        plugin.decorations = marks();
+        // Drawn with the next update, which this is.
+        view.dispatch({});
+      }),
+    };
+    return plugin;
+  };
+  return ViewPlugin.define(create, { decorations: (plugin) => plugin.decorations });
 }

@@ -1,8 +1,8 @@
 import type { CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
-import type { Completed } from '../../viewer/protocol.js';
+import type { Completions } from '../../kernel/kernel.js';
 
 /** Asks the kernel; undefined if it cannot be asked. */
-export type AskCompletions = (code: string, position: number) => Promise<Completed | undefined>;
+export type AskCompletions = (code: string, position: number) => Promise<Completions | undefined>;
 
 /**
  * What the kernel offers: it knows the variables and what they have. While it is busy, or knows nothing, what the text itself tells, as far as

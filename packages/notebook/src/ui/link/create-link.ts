@@ -1,4 +1,5 @@
-import { joinOutputs, receiveForOutputs } from '../outputs/host-requests.js';
+import type { ViewerAction } from '../../viewer/protocol.js';
+import { outputHost, receiveForOutputs } from '../outputs/host-requests.js';
 import { Store } from '../state/store.js';
 import { HostConnection } from './connection.js';
 
@@ -14,6 +15,6 @@ export function createLink(key: string, isUnseen = false): { connection: HostCon
     onState: (state) => store.setLink(state),
   });
   const store = new Store(() => connection.open());
-  joinOutputs({ request: (action) => connection.request(action), cells: () => store.cells });
+  Object.assign(outputHost, { request: (action: ViewerAction) => connection.request(action), cells: () => store.cells });
   return { connection, store };
 }

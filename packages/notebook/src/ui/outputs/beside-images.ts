@@ -1,5 +1,5 @@
 import type { BesideImage } from '../../viewer/protocol.js';
-import { requestOfHost } from './host-requests.js';
+import { outputHost } from './host-requests.js';
 
 /** Images that are asked for at once; each may be some megabytes. */
 const maxAsked = 2;
@@ -38,7 +38,7 @@ async function ask(path: string): Promise<string> {
   if (asked >= maxAsked) await new Promise<void>((resolve) => queue.push(resolve));
   asked++;
   try {
-    const { type, data } = (await requestOfHost({ do: 'readImage', path })) as BesideImage;
+    const { type, data } = (await outputHost.request({ do: 'readImage', path })) as BesideImage;
     return `data:${type};base64,${data}`;
   } finally {
     asked--;

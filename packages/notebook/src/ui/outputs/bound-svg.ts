@@ -51,8 +51,7 @@ export function boundSvg(source: string): string {
 class SvgBounder {
   readonly #reader: MarkupReader;
   readonly #out: string[] = [];
-  readonly #open: string[] = [];
-  readonly #parts: Part[] = [];
+  readonly #open: { readonly name: string; readonly part: Part }[] = [];
   readonly #named = new Map<string, Part>();
   readonly #root: Part = { children: [], references: [], cost: 0 };
   #depthOver = 0;
@@ -73,14 +72,14 @@ class SvgBounder {
       }
       if (this.#out.length > 4 * maxShapes) throw tooMany();
     }
-    while (this.#open.length > 0) this.#close(this.#open.at(-1) ?? '');
+    while (this.#open.length > 0) this.#close(this.#open.at(-1)?.name ?? '');
     if (this.#out.length === 0) throw new UnshownDrawing('it is no SVG');
     if (shapesOf(this.#root, this.#named) > maxShapes) throw tooMany();
     return this.#out.join('');
   }
 
   get #current(): Part {
-    return this.#parts.at(-1) ?? this.#root;
+    return this.#open.at(-1)?.part ?? this.#root;
   }
 
   #element(name: string, attributes: readonly (readonly [string, string])[], isClosed: boolean): void {
@@ -103,9 +102,7 @@ class SvgBounder {
     const namespace = this.#open.length === 0 ? ' xmlns="http://www.w3.org/2000/svg"' : '';
     this.#out.push(`<${name}${namespace}${written}${isClosed ? '/' : ''}>`);
     this.#current.children.push(part);
-    if (isClosed) return;
-    this.#open.push(name);
-    this.#parts.push(part);
+    if (!isClosed) this.#open.push({ name, part });
   }
 
   #attributes(part: Part, attributes: readonly (readonly [string, string])[]): string {
@@ -146,12 +143,9 @@ class SvgBounder {
 
   #close(name: string): void {
     if (this.#depthOver > 0) return void this.#depthOver--;
-    const index = this.#open.lastIndexOf(name);
+    const index = this.#open.findLastIndex((each) => each.name === name);
     if (index === -1) return;
-    while (this.#open.length > index) {
-      this.#out.push(`</${this.#open.pop()}>`);
-      this.#parts.pop();
-    }
+    while (this.#open.length > index) this.#out.push(`</${this.#open.pop()?.name}>`);
     // The drawing ends with its root; what comes behind it would make it none.
     if (index === 0) this.#reader.at = this.#reader.source.length;
   }

@@ -1,5 +1,5 @@
 import type { ViewerAction } from '../../viewer/protocol.js';
-import { requestOfHost } from './host-requests.js';
+import { outputHost } from './host-requests.js';
 
 /** What pages load from elsewhere, and a sandboxed page is given instead, since it has no network. */
 export interface Libraries {
@@ -79,6 +79,6 @@ async function fetchFile(file: string): Promise<string> {
 
 /** The text of a file that the kernel can read. */
 export async function readOfKernel(action: Extract<ViewerAction, { do: 'readLibrary' | 'readPage' }>): Promise<string> {
-  const base64 = (await requestOfHost(action)) as string;
+  const base64 = (await outputHost.request(action)) as string;
   return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
 }

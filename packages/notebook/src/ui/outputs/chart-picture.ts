@@ -1,6 +1,6 @@
 import type { Output } from '../../model/output.js';
 import { el } from '../dom.js';
-import { allCells, requestOfHost } from './host-requests.js';
+import { outputHost } from './host-requests.js';
 import { type PageContent, pageContentOf, pageFrame } from './page-frame.js';
 
 /** How long a page may take to draw what becomes a picture. Milliseconds. */
@@ -9,9 +9,9 @@ const drawMs = 12_000;
 /** Draws the output that the host asks for, and answers with the picture; with none where that does not work. */
 export async function answerDraw({ id, cellId, index }: { id: number; cellId: string; index: number }): Promise<void> {
   // A browser does not draw what nobody sees.
-  const output = document.hidden ? undefined : allCells().find((cell) => cell.id === cellId)?.outputs[index];
+  const output = document.hidden ? undefined : outputHost.cells().find((cell) => cell.id === cellId)?.outputs[index];
   const picture = (output && (await pictureOf(output)?.catch(() => undefined))) ?? null;
-  await requestOfHost({ do: 'drawn', id, picture }).catch(() => {});
+  await outputHost.request({ do: 'drawn', id, picture }).catch(() => {});
 }
 
 let last: Promise<unknown> = Promise.resolve();

@@ -3,31 +3,17 @@ import type { Output } from '../../model/output.js';
 import type { HostMessage, ViewerAction } from '../../viewer/protocol.js';
 import type { WidgetNews } from '../../viewer/widgets.js';
 
-export interface OutputHost {
+/** The notebook that outputs belong to; whoever opens the connection sets it. */
+export const outputHost = {
   /** Asks the notebook's host. */
-  request: (action: ViewerAction) => Promise<unknown>;
+  request: (_action: ViewerAction): Promise<unknown> => Promise.reject(new Error('the notebook is not connected')),
   /** The notebook's cells as they are now. */
-  cells: () => readonly Cell[];
-}
-
-let host: OutputHost = { request: () => Promise.reject(new Error('the notebook is not connected')), cells: () => [] };
+  cells: (): readonly Cell[] => [],
+};
 let isTrusted = false;
 /** Cells whose outputs are of runs of this session. */
 let ranHere: ReadonlySet<string> = new Set();
 let onWidgets: (news: readonly WidgetNews[] | 'begun') => void = () => {};
-
-/** Gives outputs the notebook that they belong to: once, by whoever opens the connection. */
-export function joinOutputs(joined: OutputHost): void {
-  host = joined;
-}
-
-export function requestOfHost(action: ViewerAction): Promise<unknown> {
-  return host.request(action);
-}
-
-export function allCells(): readonly Cell[] {
-  return host.cells();
-}
 
 /** Takes what the host says of outputs out of its messages. */
 export function receiveForOutputs(message: HostMessage): void {
@@ -47,7 +33,7 @@ export function followWidgets(listener: typeof onWidgets): void {
 
 /** A person trusts the notebook, or no more. Without a connection nothing changes, and the window says that there is none. */
 export function trustOutputs(trusted: boolean): void {
-  requestOfHost({ do: 'trustOutputs', trusted }).catch(() => {});
+  outputHost.request({ do: 'trustOutputs', trusted }).catch(() => {});
 }
 
 /** A person has said that scripts of any output may run. */
@@ -57,7 +43,7 @@ export function notebookTrusted(): boolean {
 
 /** Whether scripts of the output may run: it has come from a run of this session, or the notebook is trusted. */
 export function mayRun(output: Output): boolean {
-  return isTrusted || allCells().some(({ id, outputs }) => ranHere.has(id) && outputs.includes(output));
+  return isTrusted || outputHost.cells().some(({ id, outputs }) => ranHere.has(id) && outputs.includes(output));
 }
 
 const trustFollower = 'follows-trust';

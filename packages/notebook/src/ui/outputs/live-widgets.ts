@@ -2,7 +2,7 @@ import type { FoundWidget, OpenedWidget, WidgetNews } from '../../viewer/widgets
 import { el } from '../dom.js';
 import { currentTheme } from '../frame/theme.js';
 import type { FromWidgets, ToWidgets } from '../sandboxed/widgets/widget-messages.js';
-import { followWidgets, requestOfHost } from './host-requests.js';
+import { followWidgets, outputHost } from './host-requests.js';
 import { type LiveFrame, sandboxedFrame } from './sandboxed-frame.js';
 
 /** A widget, and the element in which it is shown. */
@@ -39,7 +39,7 @@ followTheme();
 export async function showWidget(widget: ShownWidget): Promise<void> {
   const { holder, modelId, textForm } = widget;
   for (const view of views) if (view.holder === holder) views.delete(view);
-  const answer = (await requestOfHost({ do: 'findWidget', modelId }).catch(() => undefined)) as FoundWidget | undefined;
+  const answer = (await outputHost.request({ do: 'findWidget', modelId }).catch(() => undefined)) as FoundWidget | undefined;
   // Without a connection the text stays as it is.
   if (!answer) return;
   const { found, text } = answer;
@@ -76,7 +76,7 @@ async function begin(view: View, frame: LiveFrame): Promise<void> {
 
 /** Asks for what a model needs; from then on, news of it are for this view. */
 async function open(view: View, modelId: string): Promise<OpenedWidget['models']> {
-  const { models } = (await requestOfHost({ do: 'openWidget', modelId }).catch(() => ({ models: [] }))) as OpenedWidget;
+  const { models } = (await outputHost.request({ do: 'openWidget', modelId }).catch(() => ({ models: [] }))) as OpenedWidget;
   for (const { commId } of models) view.known.add(commId);
   return models;
 }
@@ -97,7 +97,7 @@ async function call(view: View, message: Extract<FromWidgets, { type: 'call' }>)
   const { method, state, buffer_paths: bufferPaths } = data as { method?: unknown; state?: object; buffer_paths?: [] };
   if (method === 'update')
     tell({ kind: 'update', commId, state: { ...state }, bufferPaths: bufferPaths ?? [], buffers, isRelayed: true }, view);
-  const fault = await requestOfHost({ do: 'callWidget', commId, cellId, data, buffers }).then(
+  const fault = await outputHost.request({ do: 'callWidget', commId, cellId, data, buffers }).then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );

@@ -1,7 +1,7 @@
 import { appendAll } from '@notebridge/kit/long-lists';
 import type { MimeBundle, Output } from '../../model/output.js';
 import { pageWithin } from '../../outputs/page-within.js';
-import { allCells, mayRun } from './host-requests.js';
+import { mayRun, outputHost } from './host-requests.js';
 import { rawTags } from './html-names.js';
 import { htmlOutput } from './html-output.js';
 import { MarkupReader } from '../../outputs/markup-tokens.js';
@@ -33,7 +33,7 @@ export function scriptsOf(bundle: MimeBundle): OutputScripts | undefined {
 /** Pages of earlier outputs that an output may need: libraries, and what its own cell has laid ready for it. */
 export function pagesBefore(output: Output): string[] {
   const pages: string[] = [];
-  for (const { outputs } of allCells()) {
+  for (const { outputs } of outputHost.cells()) {
     const at = outputs.indexOf(output);
     for (const each of at === -1 ? outputs : outputs.slice(0, at)) {
       if (each.output_type !== 'display_data' && each.output_type !== 'execute_result') continue;
