@@ -48,7 +48,14 @@ export async function buildUi(outDir) {
    */
   async function bundle(entries) {
     const entryPoints = Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(here, file)]));
-    const { metafile } = await build({ ...shared, entryPoints, outdir: outDir, splitting: true, chunkNames: '[name]-[hash]', format: 'esm' });
+    const { metafile } = await build({
+      ...shared,
+      entryPoints,
+      outdir: outDir,
+      splitting: true,
+      chunkNames: '[name]-[hash]',
+      format: 'esm',
+    });
     return Object.keys(metafile.inputs);
   }
 }

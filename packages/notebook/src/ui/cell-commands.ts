@@ -16,8 +16,7 @@ export function createCellCommands({ store, drafts, selection, view, holdKeys, c
   const flush = (cells: readonly Cell[]) => Promise.all(cells.map(({ id }) => drafts.flush(id).catch(() => {})));
 
   /** Asks for a change of cells; keys wait until it is there. */
-  const change = (cells: readonly Cell[], action: () => ViewerAction): Promise<unknown> =>
-    holdKeys(flush(cells).then(() => ask(action())));
+  const change = (cells: readonly Cell[], action: () => ViewerAction): Promise<unknown> => holdKeys(flush(cells).then(() => ask(action())));
 
   const commands = {
     setType(cellType: CellType): void {

@@ -46,7 +46,13 @@ export class CapturedOutputs {
   /** The kernel has set these attributes of the model. */
   follow(commId: string, model: ModelState, names: readonly string[]): void {
     if (model.get('_model_module') !== '@jupyter-widgets/output' || model.get('_model_name') !== 'OutputModel') return;
-    const capture: Capture = this.#captures.get(commId) ?? { ...logOf([]), cause: '', clearsWithNext: false, isSending: false, isBehind: false };
+    const capture: Capture = this.#captures.get(commId) ?? {
+      ...logOf([]),
+      cause: '',
+      clearsWithNext: false,
+      isSending: false,
+      isBehind: false,
+    };
     this.#captures.set(commId, capture);
     if (names.includes('outputs')) Object.assign(capture, logOf(model.get('outputs')), { clearsWithNext: false });
     if (names.includes('msg_id')) this.#listenTo(commId, capture, String(model.get('msg_id') ?? ''));

@@ -152,6 +152,7 @@ export class NotebookView {
     const view = new CellView(cell, this.#options);
     this.#views.set(cell.id, view);
     this.#fill(view, cell);
+    view.showClash(this.#options.drafts.clashOf(cell.id));
     if (this.#haveLineNumbers) view.source.setLineNumbers(true);
     this.#sight.observe(view.element);
     return view;
@@ -159,13 +160,12 @@ export class NotebookView {
 
   /** Shows all that is known of a cell but its outputs. */
   #fill(view: CellView, cell: Cell): void {
-    const { trail, store, drafts } = this.#options;
+    const { trail, store } = this.#options;
     view.show(cell);
     view.showMark(trail.markOf(cell.id));
     view.showQuestion(store.questionOf(cell.id));
     view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
     view.setOff(store.offReason);
-    view.showClash(drafts.clashOf(cell.id));
   }
 
   /** An element that is moved loses the keyboard: give it back. */

@@ -1,6 +1,6 @@
 import { decodeEntities } from '../../outputs/entities.js';
-import { attributesOf, endsParagraph, htmlTags, impliedEnds, plainBoxes, rawTags, silentTags, voidTags } from './html-names.js';
 import { MarkupReader, type MarkupToken } from '../../outputs/markup-tokens.js';
+import { attributesOf, endsParagraph, htmlTags, impliedEnds, plainBoxes, rawTags, silentTags, voidTags } from './html-names.js';
 import { safeDeclarations, safeSheet } from './safe-css.js';
 
 /** A part of foreign HTML that a browser can take in at once. */

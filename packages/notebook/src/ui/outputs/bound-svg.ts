@@ -1,7 +1,7 @@
 import { appendAll } from '@notebridge/kit/long-lists';
-import { maxPixels, pixelsOf } from './image-size.js';
 import { decodeEntities } from '../../outputs/entities.js';
 import { MarkupReader } from '../../outputs/markup-tokens.js';
+import { maxPixels, pixelsOf } from './image-size.js';
 import { referenceIn, safeDeclarations, safeSheet } from './safe-css.js';
 
 /** A drawing that is not shown; the message says why. */

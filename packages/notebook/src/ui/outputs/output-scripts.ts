@@ -1,10 +1,10 @@
 import { appendAll } from '@notebridge/kit/long-lists';
 import type { MimeBundle, Output } from '../../model/output.js';
+import { MarkupReader } from '../../outputs/markup-tokens.js';
 import { pageWithin } from '../../outputs/page-within.js';
 import { mayRun, outputHost } from './host-requests.js';
 import { rawTags } from './html-names.js';
 import { htmlOutput } from './html-output.js';
-import { MarkupReader } from '../../outputs/markup-tokens.js';
 import { asText } from './mime-text.js';
 
 /** What would act in an output. */

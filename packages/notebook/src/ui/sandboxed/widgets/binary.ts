@@ -5,5 +5,7 @@ export function fromBase64(text: string): DataView {
 }
 
 export function toBase64(buffer: ArrayBuffer | ArrayBufferView): string {
-  return bufferToBase64(ArrayBuffer.isView(buffer) ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength).slice().buffer : buffer);
+  return bufferToBase64(
+    ArrayBuffer.isView(buffer) ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength).slice().buffer : buffer,
+  );
 }
