@@ -1,13 +1,13 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 import type { Cell, CellType } from '../model/cell.js';
 import type { InsertedCell, InsertedCells, PastedCell, ViewerAction } from '../viewer/protocol.js';
-import type { CommandParts } from './command-parts.js';
+import type { WindowParts } from './window-parts.js';
 
 /** Characters of one message of a window, with room for what surrounds it. */
 const maxPasted = 14_000_000;
 
 /** What a person does with the selected cells, one or several. */
-export function createCellCommands({ store, drafts, selection, view, holdKeys, complain, ask }: CommandParts) {
+export function createCellCommands({ store, drafts, selection, view, holdKeys, complain, ask }: WindowParts) {
   let clipboard: readonly PastedCell[] = [];
   const selected = () => selection.among(store.cells);
   const indexOf = (cell: Cell | undefined) => store.indexOf(cell?.id ?? '');

@@ -2,7 +2,7 @@ import type { EditorView } from '@codemirror/view';
 import type { CellType } from '../model/cell.js';
 import type { InsertedCell } from '../viewer/protocol.js';
 import { createCellCommands } from './cell-commands.js';
-import type { CommandParts } from './command-parts.js';
+import type { WindowParts } from './window-parts.js';
 import { createRunCommands } from './run-commands.js';
 import type { Mode } from './state/selection.js';
 
@@ -11,7 +11,7 @@ const numbersKey = 'notebridge-line-numbers';
 /** Everything that a person can do, whether by key or by button. */
 export type Commands = ReturnType<typeof createCommands>;
 
-export function createCommands(parts: CommandParts) {
+export function createCommands(parts: WindowParts) {
   const { store, drafts, selection, view, holdKeys, documentation, openFind, ask } = parts;
   const selectedIndex = () => store.indexOf(selection.cellId ?? '');
   /** Behind the last one that is selected. */

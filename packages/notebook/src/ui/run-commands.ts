@@ -1,6 +1,6 @@
 import type { Cell } from '../model/cell.js';
 import type { RanCells } from '../viewer/protocol.js';
-import type { CommandParts } from './command-parts.js';
+import type { WindowParts } from './window-parts.js';
 import { confirm } from './frame/dialogs.js';
 
 /** `above`: all before the selected ones. `below`: they and all behind them. */
@@ -8,7 +8,7 @@ export type RunPart = 'all' | 'above' | 'below' | 'selected';
 
 const lost = 'All variables are lost. What runs is stopped, what waits does not run. Cells and outputs stay.';
 
-export function createRunCommands({ store, drafts, selection, view, ask, complain, inform }: CommandParts) {
+export function createRunCommands({ store, drafts, selection, view, ask, complain, inform }: WindowParts) {
   /** False if what was typed did not reach the host. */
   const flush = async (cellId?: string): Promise<boolean> => {
     try {

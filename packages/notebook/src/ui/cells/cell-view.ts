@@ -3,7 +3,7 @@ import type { OpenQuestion } from '../../session/input-questions.js';
 import type { Run } from '../../session/run-queue.js';
 import { button, el, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';
-import type { Ask } from '../link/connection.js';
+import type { AskHost } from '../link/connection.js';
 import { nameOf } from '../names.js';
 import { cannotShow } from '../outputs/cannot-show.js';
 import { renderMarkdown } from '../outputs/markdown.js';
@@ -24,7 +24,7 @@ export interface CellHost {
   drafts: Drafts;
   selection: Selection;
   keys: NotebookKeys;
-  ask: Ask;
+  ask: AskHost;
   run: (cellId: string) => void;
   stop: () => void;
   complete: AskCompletions;
@@ -285,7 +285,7 @@ export class CellView {
   }
 }
 
-function formFor(question: OpenQuestion, ask: Ask): QuestionForm {
+function formFor(question: OpenQuestion, ask: AskHost): QuestionForm {
   return new QuestionForm(question, 'elicitation' in question ? elicitationBody(question, ask) : inputBody(question, ask));
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { Elicitation, ElicitationAnswer, FormField } from '../../session/elicitation.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
 import { button, el } from '../dom.js';
-import type { Ask } from '../link/connection.js';
+import type { AskHost } from '../link/connection.js';
 import { visible, visibleNodes } from '../visible.js';
 import type { QuestionBody } from './question-form.js';
 
@@ -14,7 +14,7 @@ interface Control {
 }
 
 /** What a server asks: a form of plain fields, or a URL that a person opens or not. No field hides what is typed: secrets are not asked here. */
-export function elicitationBody({ id, elicitation }: OpenQuestion & { readonly elicitation: Elicitation }, ask: Ask): QuestionBody {
+export function elicitationBody({ id, elicitation }: OpenQuestion & { readonly elicitation: Elicitation }, ask: AskHost): QuestionBody {
   const { server, message, url, fields } = elicitation;
   const answer = (given: ElicitationAnswer) => void ask({ do: 'answerElicitation', questionId: id, answer: given });
   const refuse = () => answer({ action: 'cancel' });

@@ -1,7 +1,7 @@
 import type { InputQuestion } from '../../kernel/kernel.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
 import { button, el } from '../dom.js';
-import type { Ask } from '../link/connection.js';
+import type { AskHost } from '../link/connection.js';
 import { nameOf } from '../names.js';
 import { visibleNodes } from '../visible.js';
 
@@ -81,7 +81,7 @@ export function whoAsks(question: OpenQuestion): string {
 }
 
 /** A question of `input()`: one field. */
-export function inputBody(question: OpenQuestion & InputQuestion, ask: Ask): QuestionBody {
+export function inputBody(question: OpenQuestion & InputQuestion, ask: AskHost): QuestionBody {
   const { id, prompt, password } = question;
   const answer = (text: string | null) => void ask({ do: 'answerInput', questionId: id, text });
   const refuse = () => answer(null);

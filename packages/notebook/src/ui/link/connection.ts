@@ -158,7 +158,7 @@ function notConnected(): RequestFailed {
 }
 
 /** Runs a request to its end, and shows a failure; undefined then. */
-export type Ask = (action: ViewerAction) => Promise<unknown>;
+export type AskHost = (action: ViewerAction) => Promise<unknown>;
 
 /** Shows the person what went wrong. */
 export type Complain = (message: string, cellId?: string) => void;
@@ -166,7 +166,7 @@ export type Complain = (message: string, cellId?: string) => void;
 /** What ends a run without being news: the person or the agent wanted it so, and the cell shows it. */
 const expectedEnds = new Set(['cancelled', 'cell_deleted', 'kernel_dead', 'kernel_failed', 'connection_lost']);
 
-export function createAsk(connection: HostConnection, complain: Complain): Ask {
+export function createAsk(connection: HostConnection, complain: Complain): AskHost {
   return async (action) => {
     try {
       return await connection.request(action);
