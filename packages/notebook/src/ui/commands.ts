@@ -2,9 +2,9 @@ import type { EditorView } from '@codemirror/view';
 import type { CellType } from '../model/cell.js';
 import type { InsertedCell } from '../viewer/protocol.js';
 import { createCellCommands } from './cell-commands.js';
-import type { WindowParts } from './window-parts.js';
 import { createRunCommands } from './run-commands.js';
 import type { Mode } from './state/selection.js';
+import type { WindowParts } from './window-parts.js';
 
 const numbersKey = 'notebridge-line-numbers';
 

@@ -1,7 +1,7 @@
 import type { Cell } from '../model/cell.js';
 import type { RanCells } from '../viewer/protocol.js';
-import type { WindowParts } from './window-parts.js';
 import { confirm } from './frame/dialogs.js';
+import type { WindowParts } from './window-parts.js';
 
 /** `above`: all before the selected ones. `below`: they and all behind them. */
 export type RunPart = 'all' | 'above' | 'below' | 'selected';
