@@ -74,7 +74,7 @@ export function wordsOf(question: OpenQuestion): string {
 }
 
 /** Who asks: the code, or a server that it calls. */
-export function whoAsks(question: OpenQuestion): string {
+function whoAsks(question: OpenQuestion): string {
   const { by } = question.run;
   if ('elicitation' in question) return `The server “${question.elicitation.server}”, which the code calls, asks`;
   return by.kind === 'agent' ? `The code that ${nameOf(by)} runs asks` : 'The code asks';
