@@ -6,10 +6,7 @@ import type { PendingExecution } from '../execution-queue.js';
 import type { ExecuteFuture } from '../jupyter-protocol/execute-future.js';
 import { KernelClient, type KernelClientOptions } from '../jupyter-protocol/kernel-client.js';
 import { type KernelRequest, readLanguage } from '../jupyter-protocol/kernel-message.js';
-import type { KernelInfo } from '../kernel.js';
-import { KernelError } from '../kernel-error.js';
 import type { KernelTools } from '../kernel-tools.js';
-import type { Layer } from '../layers.js';
 import { parseReport } from '../messages.js';
 import type { Engine, EngineEvents } from '../queued-kernel.js';
 import { openToolCalls, type ToolCalls } from '../tool-calls.js';
@@ -19,8 +16,6 @@ import type { LaunchOptions } from './jupyter-process.js';
 
 export interface JupyterEngineOptions extends LaunchOptions, Pick<KernelClientOptions, 'onComm' | 'onShown'> {
   tools?: KernelTools | undefined;
-  startTimeoutMs: number;
-  onReady: (info: KernelInfo, layers: readonly Layer[]) => void;
 }
 
 /** Their contents go into the file as they are; what widgets send is calculated with. */
@@ -30,9 +25,7 @@ const showsData: ReadonlySet<string> = new Set(['display_data', 'update_display_
 const endOfFile = '\x04';
 
 export class JupyterEngine implements Engine {
-  readonly ready: Promise<void>;
   readonly client: KernelClient;
-  readonly #options: JupyterEngineOptions;
   readonly #events: EngineEvents;
   readonly #helper: Helper;
   readonly #calls: ToolCalls | undefined;
@@ -41,22 +34,14 @@ export class JupyterEngine implements Engine {
   #lastId = 0;
   #isReady = false;
   #isEnded = false;
-  #settle!: { resolve: () => void; reject: (error: unknown) => void };
 
   constructor(options: JupyterEngineOptions, events: EngineEvents) {
-    this.#options = options;
     this.#events = events;
-    const { startTimeoutMs, kernelName, tools } = options;
+    const { kernelName, tools } = options;
     this.client = new KernelClient({ ...options, isShared: false, send: (request) => this.#send(request) });
-    this.ready = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
-    const timer = setTimeout(() => this.#over(`it was not ready after ${startTimeoutMs / 1000} s`), startTimeoutMs);
-    // A caller that ends it early does not wait for it.
-    this.ready.finally(() => clearTimeout(timer)).catch(() => {});
     this.#helper = openHelper(options, {
       onFrame: (frame) => this.#take(frame),
-      onExit: (reason) => this.#over(reason),
+      onExit: events.onOver,
     });
     this.#helper.send({ type: 'start', kernelName, tools: tools !== undefined });
     if (tools) {
@@ -72,7 +57,7 @@ export class JupyterEngine implements Engine {
       onEnd: (status, isLast) => {
         this.#running = undefined;
         this.#events.onEnd(execution, status);
-        if (isLast) this.#over('the code has ended it by exit()');
+        if (isLast) this.#events.onOver('the code has ended it by exit()');
       },
     });
     this.#running = future;
@@ -92,7 +77,6 @@ export class JupyterEngine implements Engine {
   async end(now = false): Promise<void> {
     if (!this.#isEnded) {
       this.#isEnded = true;
-      this.#settle.reject(new KernelError('kernel_start_failed', 'Starting the kernel: it was ended before it was ready'));
       this.#running?.drop();
       this.#calls?.close();
       this.client.endRequests();
@@ -106,7 +90,7 @@ export class JupyterEngine implements Engine {
       case 'ready':
         return this.#becomeReady(header, parseContent(parts[0]));
       case 'dead':
-        return this.#over(String(header.reason));
+        return this.#events.onOver(String(header.reason));
       case 'message':
         return this.#receive(header, parts);
       default: {
@@ -120,8 +104,7 @@ export class JupyterEngine implements Engine {
     const spoken = readLanguage(info, String(language));
     this.#language = spoken.language;
     this.#isReady = true;
-    this.#options.onReady({ name: String(name), displayName: String(displayName), ...spoken }, this.#helper.layers);
-    this.#settle.resolve();
+    this.#events.onReady({ name: String(name), displayName: String(displayName), ...spoken }, this.#helper.layers);
   }
 
   #receive({ channel, messageType, parent, size, header }: Frame['header'], [content, metadata, ...buffers]: readonly Buffer[]): void {
@@ -137,14 +120,6 @@ export class JupyterEngine implements Engine {
       buffers,
     });
     if (channel === 'iopub') this.#helper.acknowledge(Number(size));
-  }
-
-  #over(reason: string): void {
-    if (this.#isEnded) return;
-    const wasReady = this.#isReady;
-    this.#settle.reject(new KernelError('kernel_start_failed', `Starting the kernel: ${reason}. Restart the kernel to try again`));
-    void this.end();
-    if (wasReady) this.#events.onDeath(reason);
   }
 
   #send({ content, buffers = [], type, parentHeader, ...request }: KernelRequest): string | undefined {
