@@ -54,7 +54,7 @@ export function openHostCalls(services: HostServices, send: (command: HostComman
     const command = await open(service)
       .call({ text, data }, abort.signal)
       .then(
-        ({ text: answered, data: bytes }): HostCommand => ({ type: 'hostAnswer', id, text: answered, ...(bytes ? { data: bytes } : {}) }),
+        ({ text: answered, data: bytes }): HostCommand => ({ type: 'hostAnswer', id, text: answered, data: bytes }),
         (error: unknown) => failure(id, error instanceof Error ? error.message : String(error)),
       );
     if (allRunning.delete(id)) send(command);

@@ -14,23 +14,23 @@ export interface StartCommand {
   /** The folder of our Python files, with a slash at the end. */
   pythonUrl: string;
   /** Python's standard library with compiled code; see pyodide-files.ts. Without it Pyodide's own, and a slow start. */
-  stdlibUrl?: string;
+  stdlibUrl?: string | undefined;
   /** The memory that Python begins with, for a worker of Node; see snapshot-file.ts. Without it, or where it does not fit, the start is slow. */
-  snapshotUrl?: string;
+  snapshotUrl?: string | undefined;
   /** The origins that Python may fetch from; all others are refused. */
   fetchOrigins: readonly string[];
   /** See shared-signals.ts. Without it only code that waits can be interrupted. */
-  signals?: SharedArrayBuffer;
+  signals?: SharedArrayBuffer | undefined;
   /** What code gets of the notebook's folder, through `hostCall`. Default: nothing. */
-  files?: 'ro';
+  files?: 'ro' | undefined;
   /** Fetching goes to the host as well, through `hostCall`, and `fetchOrigins` counts for nothing. Default: it does not. */
-  network?: true;
+  network?: true | undefined;
   /** Code has a folder for files, which `takeWritten` takes. Default: it has none, and `takeWritten` is not sent. */
-  out?: true;
+  out?: true | undefined;
   /** The module `ses`, for a worker of Node. */
-  sesUrl?: string;
+  sesUrl?: string | undefined;
   /** @internal For tests of the other layers: the JavaScript around Python stays as the runtime made it. */
-  hardening?: false;
+  hardening?: false | undefined;
 }
 
 /** What was frozen before the first code of the user ran. */
@@ -56,7 +56,7 @@ export type WorkerRequest =
   | { type: 'takeWritten'; bounds: WrittenBounds };
 
 /** The answer to the `hostCall` of this id: JSON, and bytes where there are some. */
-export type HostCommand = { type: 'hostAnswer'; id: number; text: string; data?: Uint8Array<ArrayBuffer> };
+export type HostCommand = { type: 'hostAnswer'; id: number; text: string; data?: Uint8Array<ArrayBuffer> | undefined };
 
 /** About tools that code may call; only where the kernel has some. The first one opens the way to them. */
 export type ToolCommand =
@@ -67,7 +67,7 @@ export type ToolCommand =
 /** `count` is the execution count of the cell, which also distinguishes executions of one worker. Output may come behind the `done` of its cell. */
 export type Report =
   /** `hardened` is missing where that layer is not active. `slowStart`: why Python did not begin with the memory of its snapshot. */
-  | { type: 'ready'; version: string; hardened?: Hardened; slowStart?: string }
+  | { type: 'ready'; version: string; hardened?: Hardened | undefined; slowStart?: string | undefined }
   /** `characters` is what the kernel acknowledges once it has taken the output. */
   | { type: 'output'; count: number; output: Output; characters: number; displayId?: string; update?: boolean }
   | { type: 'clear'; count: number; wait: boolean }
@@ -89,7 +89,7 @@ export type WorkerAnswer =
 
 /** What code wants of the host besides tools; see host-services.ts. Ids are the worker's own. `text` is JSON. */
 export type HostReport =
-  | { type: 'hostCall'; id: number; service: ServiceName; text: string; data?: Uint8Array<ArrayBuffer> }
+  | { type: 'hostCall'; id: number; service: ServiceName; text: string; data?: Uint8Array<ArrayBuffer> | undefined }
   /** Nobody waits for the answer any more. */
   | { type: 'hostCancel'; id: number };
 

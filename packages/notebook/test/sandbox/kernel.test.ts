@@ -7,7 +7,7 @@ import { delimiter, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NodeKernelOptions } from '../../src/kernel/node-kernel.js';
-import type { KernelFiles } from '../../src/kernel/node-process.js';
+import type { KernelFiles } from '../../src/kernel/node-kernel.js';
 import type { PyodideKernel } from '../../src/kernel/pyodide-kernel.js';
 import { findProgram } from '../../src/sandbox/find-program.js';
 import { until } from '../host/support/until.js';

@@ -1,8 +1,8 @@
-import { keepEnd } from '../../sandbox/start-program.js';
+import { inPortions, openProgram } from '../child-program.js';
 import type { Layer } from '../layers.js';
 import { within } from '../within.js';
 import { type Frame, readFrames, toFrameBytes } from './jupyter-frames.js';
-import { type Launched, type LaunchOptions, launchHelper } from './jupyter-process.js';
+import { type LaunchOptions, launchHelper } from './jupyter-process.js';
 
 export interface HelperEvents {
   onFrame: (frame: Frame) => void;
@@ -21,102 +21,50 @@ export interface Helper {
   end(now: boolean): Promise<void>;
 }
 
-/** Far below what may be under way, or the helper would wait for ever. */
-const acknowledgeEvery = 64 * 1024;
 /** The kernel that is asked gets a second of it to end by itself; see helper.py. */
 const endTimeoutMs = 4000;
 const killTimeoutMs = 2000;
-const maxErrorCharacters = 2000;
 
-export function openHelper(options: LaunchOptions, events: HelperEvents): Helper {
-  let launched: Launched | undefined;
+export function openHelper(options: LaunchOptions, { onFrame, onExit }: HelperEvents): Helper {
   let started: { pid: number; folder: string } | undefined;
-  let isEnding = false;
-  let taken = 0;
-  const early: Buffer[] = [];
-
-  const write = (frame: Buffer): void => {
-    if (launched) launched.child.stdin.write(frame);
-    else early.push(frame);
+  const program = openProgram({
+    launch: () => launchHelper(options),
+    read: readFrames,
+    onMessage(frame: Frame) {
+      const { type, pid, folder } = frame.header;
+      if (type === 'started') started = { pid: Number(pid), folder: String(folder) };
+      else onFrame(frame);
+    },
+    onExit,
+    reasons: {
+      noStart: (fault) => `"${options.python}" cannot be run (${fault}). Choose another Python, or make its environment anew`,
+      breach: (bound) => `it was ended: ${bound}. Restart the kernel`,
+      end: (code, signal, said) => `the program between Notebridge and the kernel ended with ${signal ?? `code ${code}`}${said}`,
+    },
+  });
+  const cleanUp = async (): Promise<void> => {
+    if (started) program.launched?.cleanUp(started);
+    await program.launched?.gone;
   };
-  const take = (frame: Frame): void => {
-    const { type, pid, folder } = frame.header;
-    if (type === 'started') started = { pid: Number(pid), folder: String(folder) };
-    else events.onFrame(frame);
-  };
-  const open = async (): Promise<void> => {
-    const begun = await launchHelper(options);
-    if (isEnding) return void begun.child.kill('SIGKILL');
-    launched = begun;
-    const { child } = begun;
-    const exited = watch(begun, options.python, events.onExit);
-    const fail = (reason: string): void => {
-      events.onExit(reason);
-      child.kill('SIGKILL');
-    };
-    readFrames(child.stdout, holdUntil(begun.inspect, take, fail), fail);
-    for (const frame of early.splice(0)) write(frame);
-    await exited;
-    if (started) begun.cleanUp(started);
-    await begun.gone;
-  };
-  const exited = open().catch((error: unknown) => events.onExit(error instanceof Error ? error.message : String(error)));
-
+  const exited = program.exited.then(cleanUp).catch(() => {});
+  const send: Helper['send'] = (header, parts) => program.write(toFrameBytes(header, parts));
   return {
     get layers() {
-      return launched?.layers ?? [];
+      return program.launched?.layers ?? [];
     },
-    send: (header, parts) => write(toFrameBytes(header, parts)),
-    acknowledge(bytes) {
-      taken += bytes;
-      if (taken < acknowledgeEvery) return;
-      write(toFrameBytes({ type: 'acknowledge', count: taken }));
-      taken = 0;
-    },
+    send,
+    acknowledge: inPortions((count) => send({ type: 'acknowledge', count })),
     async end(now) {
-      isEnding = true;
       // Its end of file is what ends it also when we are killed.
-      launched?.child.stdin.end(toFrameBytes({ type: 'shutdown', now }));
+      program.launched?.child.stdin.end(toFrameBytes({ type: 'shutdown', now }));
+      if (!program.launched) program.kill();
       const isGone = await within(
         endTimeoutMs,
         exited.then(() => true),
       );
       if (isGone) return;
-      launched?.child.kill('SIGKILL');
+      program.kill();
       await within(killTimeoutMs, exited);
     },
   };
-}
-
-/** Frames are read once the process was checked, which is when it has loaded and sends the first one. */
-function holdUntil(inspect: () => Promise<void>, take: (frame: Frame) => void, onFault: (reason: string) => void): (frame: Frame) => void {
-  const held: Frame[] = [];
-  let isInspected = false;
-  const pass = () => {
-    isInspected = true;
-    for (const frame of held.splice(0)) take(frame);
-  };
-  return (frame) => {
-    if (isInspected) return take(frame);
-    if (held.push(frame) === 1) inspect().then(pass, (error: Error) => onFault(error.message));
-  };
-}
-
-/** Returns a promise of its end. */
-function watch({ child, breach }: Launched, python: string, onExit: (reason: string) => void): Promise<void> {
-  const errors = keepEnd(child.stderr, maxErrorCharacters);
-  // It went away while we wrote: `close` says so.
-  child.stdin.on('error', () => {});
-  return new Promise((resolve) => {
-    child.on('error', (error) => {
-      onExit(`"${python}" cannot be run (${error.message}). Choose another Python, or make its environment anew`);
-      resolve();
-    });
-    child.on('close', (code, signal) => {
-      const why = breach?.();
-      if (why !== undefined) onExit(`it was ended: ${why}. Restart the kernel`);
-      onExit(`the program between Notebridge and the kernel ended with ${signal ?? `code ${code}`}${errors() && `: ${errors()}`}`);
-      resolve();
-    });
-  });
 }

@@ -34,7 +34,7 @@ export class HostPort {
   /** Sends a call, for `wait`. */
   begin(service: ServiceName, text: string, data?: Uint8Array<ArrayBuffer>): number {
     const id = ++this.#lastId;
-    this.#options.post({ type: 'hostCall', id, service, text, ...(data ? { data } : {}) });
+    this.#options.post({ type: 'hostCall', id, service, text, data });
     return id;
   }
 

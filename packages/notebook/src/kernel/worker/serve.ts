@@ -29,7 +29,7 @@ async function start(side: WorkerSide, command: StartCommand, fail: (error: unkn
     const { kernel, pyodide, version, hardened, slowStart } = await loadPython(side, command, { signals, pump, host, fail });
     const out = command.out ? new OutFolder(pyodide) : undefined;
     const tools = new ToolPort({ pyodide, python: kernel, mailbox, post: side.post, flush: () => pump.flush() });
-    side.post({ type: 'ready', version, ...(hardened ? { hardened } : {}), ...(slowStart === undefined ? {} : { slowStart }) });
+    side.post({ type: 'ready', version, hardened, slowStart });
     return (next: Command) => mailbox.take(next);
   } catch (error) {
     fail(error);
