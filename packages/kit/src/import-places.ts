@@ -1,6 +1,6 @@
-import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
+import { entriesIn, realPathOf } from './seen-files.js';
 import { readSmallFile } from './small-file.js';
 
 /** A path file, or one that names many modules of a project. */
@@ -23,18 +23,18 @@ function findLibraries(python: string, env: NodeJS.ProcessEnv): { libraries: str
   const config = readSmallFile(join(prefix, 'pyvenv.cfg'));
   const settingOf = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*(.*?)\\s*$`, 'im').exec(config ?? '')?.[1];
   const home = settingOf('home');
-  const real = realPrefixOf(python);
+  const real = realPathOf(python);
   // Some environments see those of the Python that they were made of, and its user's; to ask each which costs more than to look.
   const prefixes = [
     prefix,
     ...(PYTHONHOME ? PYTHONHOME.split(delimiter) : []),
     ...(home === undefined ? [] : [dirname(home)]),
-    ...(real === undefined ? [] : [real]),
+    ...(real === undefined ? [] : [dirname(dirname(real))]),
   ];
   const all = [...prefixes, ...(prefixes.includes('/usr') ? ['/usr/local'] : []), PYTHONUSERBASE || join(HOME || homedir(), '.local')];
   const seen = settingOf('include-system-site-packages')?.toLowerCase() === 'false' ? [prefix] : all;
   const libraries = [...new Set(seen)].flatMap((each) =>
-    entriesOf(join(each, 'lib'))
+    entriesIn(join(each, 'lib'))
       .filter(({ name }) => /^(python|pypy)3/.test(name))
       .map(({ name }) => join(each, 'lib', name)),
   );
@@ -48,7 +48,7 @@ function findLibraries(python: string, env: NodeJS.ProcessEnv): { libraries: str
 }
 
 function findNamedPlaces(folder: string): string[] {
-  const entries = entriesOf(folder);
+  const entries = entriesIn(folder);
   const links = linksIn(folder);
   const lines = entries.filter(({ name }) => name.endsWith('.pth')).flatMap(({ name }) => readLines(join(folder, name)));
   const imports = lines.filter((line) => /^import\s/.test(line));
@@ -64,7 +64,7 @@ function findNamedPlaces(folder: string): string[] {
 }
 
 function linksIn(folder: string): string[] {
-  return entriesOf(folder)
+  return entriesIn(folder)
     .filter((entry) => entry.isSymbolicLink())
     .map(({ name }) => join(folder, name));
 }
@@ -75,20 +75,4 @@ function readLines(path: string): string[] {
     .replace(/^\ufeff/, '')
     .split(/\r\n|\r|\n/)
     .map((line) => line.trimEnd());
-}
-
-function realPrefixOf(python: string): string | undefined {
-  try {
-    return dirname(dirname(realpathSync(python)));
-  } catch {
-    return undefined;
-  }
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { namesIn } from './seen-files.js';
 
 /** The programs that a shim of pyenv, asdf or mise, or `pyenv` itself, may start: in each Python that is installed. Empty for any other program. */
 export function findBehindShim(program: string): string[] {
@@ -8,12 +8,4 @@ export function findBehindShim(program: string): string[] {
   return ['versions', 'installs/python'].flatMap((folder) =>
     namesIn(join(root, folder)).flatMap((version) => ['python', basename(program)].map((name) => join(root, folder, version, 'bin', name))),
   );
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -1,12 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { realPathOf } from '@notebridge/kit/seen-files';
 import { shellWord } from '@notebridge/kit/shell-word';
 import { isExecutable, pythonOf, readEnvironment } from '../sandbox/environment.js';
 import { findProgram } from '../sandbox/find-program.js';
 import { writtenFolderOf, writtenFolderOfStart } from '../sandbox/written-folders.js';
 import { writtenFolderOfImports } from '../sandbox/written-imports.js';
 import { writtenFolderOfPython } from '../sandbox/written-python.js';
-import { type FolderFindings, findFolderEnvironments, realPath } from './folder-environments.js';
+import { type FolderFindings, findFolderEnvironments } from './folder-environments.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { type InterpreterLook, lookAtInterpreter } from './interpreter-look.js';
 import { judgeEnvironment, judgeLook, type MachineFacts, missingProgram } from './judge.js';
@@ -38,7 +39,7 @@ export class KernelFinder {
 
   constructor({ folder, env = process.env, systemFolders }: KernelFinderOptions) {
     this.#systemFolders = systemFolders;
-    this.folder = realPath(folder) ?? folder;
+    this.folder = realPathOf(folder) ?? folder;
     this.#env = env;
     this.#machine = { folder: this.folder, hasUv: findProgram('uv', env.PATH) !== undefined };
   }
@@ -74,7 +75,7 @@ export class KernelFinder {
     const { environments, uvProject } = this.#inFolder;
     const active = this.#activePrefix();
     const found = environments
-      .filter(({ environment }) => active === undefined || realPath(environment.folder) !== realPath(active))
+      .filter(({ environment }) => active === undefined || realPathOf(environment.folder) !== realPathOf(active))
       .map(({ project, environment }): FoundKernel => {
         const { folder, python, version } = environment;
         const problem = judgeEnvironment(environment, { ...this.#machine, folder: project });
@@ -130,13 +131,13 @@ export class KernelFinder {
 
   /** PATH without the activated environment, and without the project: what lies there is the project's, whoever has put it on PATH. */
   #pathOutside(): string {
-    const home = realPath(homeOf(this.#env)) ?? sep;
+    const home = realPathOf(homeOf(this.#env)) ?? sep;
     const project = this.inFolder()[0]?.trust?.folder ?? this.folder;
     // In the home folder, and above it, lies the person's own: pyenv, conda, ~/bin.
     const isHome = project === home || isInside(project, home);
     const without = [this.#activePrefix(), isHome ? undefined : project].filter((folder) => folder !== undefined);
     const entries = (this.#env.PATH ?? '').split(delimiter);
-    return entries.filter((entry) => !without.some((folder) => realPath(entry) === folder || isInside(folder, entry))).join(delimiter);
+    return entries.filter((entry) => !without.some((folder) => realPathOf(entry) === folder || isInside(folder, entry))).join(delimiter);
   }
 
   async #atPath(path: string): Promise<FoundKernel | undefined> {
@@ -295,7 +296,7 @@ function isPath(id: string): boolean {
 }
 
 function isInside(folder: string, path: string): boolean {
-  const way = relative(realPath(folder) ?? folder, join(realPath(dirname(path)) ?? dirname(path), basename(path)));
+  const way = relative(realPathOf(folder) ?? folder, join(realPathOf(dirname(path)) ?? dirname(path), basename(path)));
   return way !== '' && !way.startsWith('..') && !isAbsolute(way);
 }
 

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { entriesIn, textIn } from '@notebridge/kit/seen-files';
 
 /** More than that is not looked through; what listens is found anyway. */
 const maxEntries = 20_000;
@@ -16,11 +17,7 @@ export function findFileDoors(folders: readonly string[]): string[] {
 
 /** Of this machine's sockets those with a path, as they were bound. */
 function listListening(): string[] {
-  try {
-    return [...readFileSync('/proc/net/unix', 'utf8').matchAll(/ (\/.*)$/gm)].map(([, path = '']) => path);
-  } catch {
-    return [];
-  }
+  return [...(textIn('/proc/net/unix') ?? '').matchAll(/ (\/.*)$/gm)].map(([, path = '']) => path);
 }
 
 /** Nearest first. */
@@ -28,19 +25,11 @@ function search(folder: string): string[] {
   const found: string[] = [];
   const queue = [folder];
   for (let seen = 0, next = queue.shift(); next !== undefined && seen < maxEntries; next = queue.shift())
-    for (const entry of list(next)) {
+    for (const entry of entriesIn(next)) {
       seen++;
       const path = join(next, entry.name);
       if (entry.isDirectory()) queue.push(path);
       else if (entry.isSocket() || entry.isFIFO()) found.push(path);
     }
   return found;
-}
-
-function list(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

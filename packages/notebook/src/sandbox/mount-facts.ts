@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { originOf } from '@notebridge/kit/find-written';
+import { type MountPoint, parseMounts } from '@notebridge/kit/mounts';
 import { findBoundBelow } from './bubblewrap-arguments.js';
 import { maxTemporaryBytesOf } from './limits.js';
 import type { SandboxSpec } from './spec.js';
@@ -47,37 +48,6 @@ export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]): E
     devices: programs ? devices : [],
     network,
   };
-}
-
-export interface MountPoint {
-  path: string;
-  /** Which file system, and which folder of it. */
-  device: string;
-  root: string;
-  isReadOnly: boolean;
-  /** Of the file system itself, as in `size=100k`. */
-  fileSystem: string;
-  options: string[];
-}
-
-export function parseMounts(text: string): MountPoint[] {
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => {
-      const [front = '', back = ''] = line.split(' - ');
-      const [, , device = '', root = '', point = '', mount = ''] = front.split(' ');
-      const [fileSystem = '', , options = ''] = back.split(' ');
-      const plain = (text: string) => text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-      return {
-        path: plain(point),
-        root: plain(root),
-        device,
-        isReadOnly: mount.split(',').includes('ro'),
-        fileSystem,
-        options: options.split(','),
-      };
-    });
 }
 
 /**

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { realPathOf } from '@notebridge/kit/seen-files';
 import { outermost } from './outermost.js';
 import { findLinks } from './program-links.js';
 import { takeSitePackages } from './site-packages.js';
@@ -62,7 +63,7 @@ export async function findPythonPlaces(python: string, given?: string): Promise<
   const ofUser = user === null ? [] : [`${user}/lib`];
   const first = toReadable([...own, ...ofUser, ...findLinks(executable)]);
   const others = toReadable(paths).filter((path) => !first.some((folder) => path === folder || path.startsWith(`${folder}/`)));
-  const hasOfUser = user !== null && isThere(`${user}/lib`);
+  const hasOfUser = user !== null && realPathOf(`${user}/lib`) !== undefined;
   return { executable, own: first, others, prefix, ...(hasOfUser ? { userBase: user } : {}) };
 }
 
@@ -70,8 +71,8 @@ export async function findPythonPlaces(python: string, given?: string): Promise<
 function toReadable(paths: readonly string[]): string[] {
   const home = `${homedir()}/`;
   const believed = paths.filter((path) => !leadsOutOfWritten(path));
-  const all = [...new Set(believed.flatMap((path) => [path, toRealPath(path)]))];
-  const fit = all.filter((path): path is string => path !== undefined && isThere(path) && path !== '/' && !home.startsWith(`${path}/`));
+  const all = [...new Set(believed.flatMap((path) => [path, realPathOf(path)]))];
+  const fit = all.filter((path): path is string => path !== undefined && realPathOf(path) !== undefined && path !== '/' && !home.startsWith(`${path}/`));
   return outermost(fit);
 }
 
@@ -81,7 +82,7 @@ function toReadable(paths: readonly string[]): string[] {
  */
 function withoutLinkedFolder<Facts extends { executable: string; prefix: string }>(facts: Facts): Facts {
   const { executable, prefix } = facts;
-  const real = toRealPath(prefix);
+  const real = realPathOf(prefix);
   if (real === undefined || real === prefix || !leadsOut(executable, prefix)) return facts;
   return { ...facts, prefix: real, executable: real + executable.slice(prefix.length) };
 }
@@ -94,16 +95,4 @@ function leadsOut(program: string, prefix: string): boolean {
     path = next;
   }
   return false;
-}
-
-function toRealPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-function isThere(path: string): boolean {
-  return toRealPath(path) !== undefined;
 }

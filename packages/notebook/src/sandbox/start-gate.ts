@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { messageOf } from '@notebridge/kit/message-of';
+import { textIn } from '@notebridge/kit/seen-files';
 import type { SandboxedProcess } from './spec.js';
+import { killProcess } from './start-program.js';
 
 export interface StartGate {
   /** Ends in the sandbox once all of its mounts are made, or with it. */
@@ -29,7 +30,7 @@ export function openWhenChecked(
     const faults = tryToFind(() => findFaults(first));
     if (faults.length === 0) return open();
     reason = `its sandbox is not in force: ${faults.join(', ')}`;
-    kill(first);
+    killProcess(first);
     child.kill('SIGKILL');
   };
   mounted.on('error', () => {});
@@ -49,17 +50,6 @@ function tryToFind(findFaults: () => string[]): string[] {
 
 /** Also one that nobody has waited for yet. */
 function hasEnded(pid: number): boolean {
-  try {
-    return /^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return true;
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has just ended.
-  }
+  const status = textIn(`/proc/${pid}/status`);
+  return status === undefined || /^State:\s*[ZX]/m.test(status);
 }

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { textIn } from '@notebridge/kit/seen-files';
 import type { ControlGroups } from './control-groups.js';
 import { groupBoundsOf, maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
 import type { SandboxedProcess, SandboxSpec } from './spec.js';
+import { killProcess } from './start-program.js';
 
 /** A fork bomb makes some thousand processes in this time, where Linux does not bound them; it ends them all at once with the first one. */
 const everyMs = 100;
@@ -31,11 +33,7 @@ export function watchBounds(
     breach ??= reason;
     clearInterval(timer);
     if (child.exitCode !== null || child.signalCode !== null) return;
-    try {
-      process.kill(first, 'SIGKILL');
-    } catch {
-      // It has just ended.
-    }
+    killProcess(first);
     child.kill('SIGKILL');
   };
   const toReason = (bytes: number) => `its processes used ${toMebibytes(bytes)} of memory, of ${toMebibytes(maxDataBytesOf(spec))}`;
@@ -100,14 +98,10 @@ function count(first: number): Found | undefined {
 }
 
 function readStatus(path: string): { threads: number; bytes: number } {
-  try {
-    const status = readFileSync(path, 'utf8');
-    const number = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-    return { threads: number('Threads'), bytes: number('VmRSS') * 1024 };
-  } catch {
-    // It has ended.
-    return { threads: 0, bytes: 0 };
-  }
+  // One that has ended says nothing, and has none.
+  const status = textIn(path) ?? '';
+  const number = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+  return { threads: number('Threads'), bytes: number('VmRSS') * 1024 };
 }
 
 /** What is shared counts once, and files that are mapped not at all. */

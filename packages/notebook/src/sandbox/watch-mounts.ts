@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
-import { parseMounts } from './mount-facts.js';
+import { statSync } from 'node:fs';
+import { parseMounts } from '@notebridge/kit/mounts';
+import { textIn } from '@notebridge/kit/seen-files';
 import type { SandboxSpec } from './spec.js';
 
 /**
@@ -13,19 +14,12 @@ export function watchMounts({ mounts = [] }: SandboxSpec, bound: readonly string
   return (first) => {
     const moved = writable.find(({ path, identity }) => fileIdentityOf(path) !== identity);
     if (moved) return `"${moved.path}", to which its code may write, was moved or replaced`;
-    const seen = readMountPaths(first);
-    const lost = seen && bound.find((path) => !seen.has(path));
+    // A process that has just ended has none.
+    const mounts = textIn(`/proc/${first}/mountinfo`);
+    const seen = mounts === undefined ? bound : parseMounts(mounts).map(({ path }) => path);
+    const lost = bound.find((path) => !seen.includes(path));
     return lost === undefined ? undefined : `"${lost}" was replaced from outside, so nothing kept its code from it any more`;
   };
-}
-
-/** Undefined for a process that has just ended. */
-function readMountPaths(pid: number): Set<string> | undefined {
-  try {
-    return new Set(parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8')).map(({ path }) => path));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Which file or folder a path leads to. Undefined: none that can be seen. */

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type CodeStart, findCodePlaces, findInheritedPlaces } from '@notebridge/kit/code-places';
 import { findWritten, folderIdentityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
+import { realPathOf } from '@notebridge/kit/seen-files';
 
 /** The folders that code in a sandbox was ever given to write to, until a person withdraws them. */
 export interface WrittenFolders {
@@ -72,11 +73,8 @@ function firstWritten(paths: readonly string[]): string | undefined {
 export function leadsOutOfWritten(path: string): boolean {
   const folder = writtenFolderOf(path);
   if (folder === undefined) return false;
-  try {
-    return !isWithin(realpathSync.native(path), folder);
-  } catch {
-    return true;
-  }
+  const real = realPathOf(path);
+  return real === undefined || !isWithin(real, folder);
 }
 
 /** For a program outside of the sandbox: what it starts by name in turn is not found there either. */

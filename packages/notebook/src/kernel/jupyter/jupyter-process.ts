@@ -7,7 +7,7 @@ import type { RelaySeam } from '../../relay/reach.js';
 import { openRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import type { FolderAccess, RunPlace, Sandbox, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
-import { startProgram } from '../../sandbox/start-program.js';
+import { killProcess, startProgram } from '../../sandbox/start-program.js';
 import { temporaryInside } from '../../sandbox/system-files.js';
 import { holdWritten, writtenFolderOf } from '../../sandbox/written-folders.js';
 import type { LaunchedProgram } from '../child-program.js';
@@ -111,11 +111,7 @@ async function launchConfined(
 }
 
 function cleanUpHere({ pid, folder }: { pid: number; folder: string }, temporary: string): void {
-  try {
-    if (pid > 1) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended, as it should.
-  }
+  if (pid > 1) killProcess(-pid);
   // The name comes from the other process: nothing else than its own folder is removed.
   if (dirname(folder) === temporary && basename(folder).startsWith('notebridge-kernel-')) rmSync(folder, { recursive: true, force: true });
 }
