@@ -1,6 +1,7 @@
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Logger } from '@notebridge/kit/logger';
 import type { MimeBundle } from '../model/output.js';
-import type { PendingExecution } from './execution-queue.js';
+import { maxRecentRuns, type PendingExecution } from './execution-queue.js';
 import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
 import { createInputService } from './input-service.js';
 import type { Completions, KernelInfo } from './kernel.js';
@@ -8,7 +9,6 @@ import type { KernelTools } from './kernel-tools.js';
 import type { KernelWorker, OpenWorker } from './kernel-worker.js';
 import { parseReport, type Report, type WorkerAnswer, type WorkerRequest } from './messages.js';
 import { type Engine, type EngineEvents, QueuedKernel, type QueueOptions } from './queued-kernel.js';
-import { RecentRuns } from './recent-runs.js';
 import { openToolCalls, type ToolCalls } from './tool-calls.js';
 import { within } from './within.js';
 import { parseWritten, type Written, type WrittenBounds } from './written-files.js';
@@ -80,7 +80,7 @@ class PyodideEngine implements Engine {
   readonly #hostCalls: HostCalls;
   readonly #requests = new Map<number, (answer: WorkerAnswer | undefined) => void>();
   /** By their counts. */
-  readonly #cells = new RecentRuns<number, PendingExecution>();
+  readonly #cells = new Map<number, PendingExecution>();
   #current: PendingExecution | undefined;
   #count = 0;
   #lastId = 0;
@@ -104,7 +104,7 @@ class PyodideEngine implements Engine {
   run(execution: PendingExecution): void {
     this.#current = execution;
     execution.count = ++this.#count;
-    this.#cells.add(execution.count, execution);
+    keepLatest(this.#cells, [execution.count, execution], maxRecentRuns);
     this.#worker.send({ type: 'execute', count: execution.count, source: execution.source });
   }
 

@@ -13,14 +13,10 @@ export interface FolderEnvironment {
   readonly environment: EnvironmentFacts;
 }
 
-/** A project of uv whose environment was not made yet. */
-export interface UvProject {
-  readonly project: string;
-}
-
 export interface FolderFindings {
   readonly environments: readonly FolderEnvironment[];
-  readonly uvProject?: UvProject;
+  /** A project of uv whose environment was not made yet. */
+  readonly uvProject?: string;
 }
 
 const names = ['.venv', 'venv', 'env', '.conda', 'envs/default'];
@@ -40,7 +36,7 @@ export function findFolderEnvironments(folder: string, env: Variables = process.
     const environments = environmentsIn(project, env);
     const uvProject =
       existsSync(join(project, 'uv.lock')) && !environments.some(({ environment }) => basename(environment.folder) === '.venv');
-    if (environments.length > 0 || uvProject) return { environments, ...(uvProject ? { uvProject: { project } } : {}) };
+    if (environments.length > 0 || uvProject) return { environments, ...(uvProject ? { uvProject: project } : {}) };
     const above = dirname(project);
     if (above === project || project === home || existsSync(join(project, '.git'))) break;
     project = realPathOf(above);

@@ -3,8 +3,11 @@ import { dirname, join } from 'node:path';
 import { shellWord } from '@notebridge/kit/shell-word';
 import type { EnvironmentFacts } from '../sandbox/environment.js';
 import { installCommand, renewCommand } from './advice.js';
-import type { KernelProblem } from './found-kernel.js';
-import type { InterpreterLook } from './interpreter-look.js';
+import type { FoundKernel, KernelProblem } from './found-kernel.js';
+import type { InterpreterFacts, InterpreterLook } from './interpreter-look.js';
+
+/** Whether a Python can be used: why not, or how it is launched. */
+export type JudgedPython = Pick<FoundKernel, 'version' | 'problem' | 'launch'>;
 
 export interface MachineFacts {
   /** Where a new environment may be made: the notebook's folder. */
@@ -16,8 +19,25 @@ export interface MachineFacts {
 const leastPython = [3, 8] as const;
 const leastClient = [7, 0] as const;
 
-/** Why an environment cannot be used, by what its files say. */
-export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
+/** Judges the Python of an environment by what its files say. `python`: by which of its names it was found. */
+export function judgeEnvironment(facts: EnvironmentFacts, machine: MachineFacts, python = facts.python): JudgedPython {
+  return toJudged(facts.version, python, findFaultOfEnvironment(facts, machine));
+}
+
+/** Judges a Python by what it says of itself. `path` is where it was found. */
+export function judgeLook(path: string, look: InterpreterLook, machine: MachineFacts): JudgedPython {
+  if ('fault' in look) {
+    const fix = `${shellWord(path)} --version   # shows the fault; make it anew, or choose another`;
+    return toJudged('', path, { reason: `it does not start: ${look.fault}`, fix });
+  }
+  return toJudged(look.version, look.executable || path, findFaultOfLook(path, look, machine));
+}
+
+function toJudged(version: string, python: string, problem: KernelProblem | undefined): JudgedPython {
+  return { version, ...(problem ? { problem } : { launch: { python } }) };
+}
+
+function findFaultOfEnvironment(facts: EnvironmentFacts, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
   if (!facts.hasPython) {
     const gone = facts.home === undefined ? '' : `; it was made of the one in ${facts.home}`;
     return { reason: `its Python is not there any more${gone}`, fix: renewCommand(facts.folder, hasUv) };
@@ -30,13 +50,7 @@ export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: Mac
   return { reason: 'it has no ipykernel', fix, ...(hasUv && facts.kind === 'venv' ? { uvEnvironment: facts.folder } : {}) };
 }
 
-/** Why a Python cannot be used, by what it says of itself. `path` is where it was found. */
-export function judgeLook(path: string, look: InterpreterLook, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
-  if ('fault' in look)
-    return {
-      reason: `it does not start: ${look.fault}`,
-      fix: `${shellWord(path)} --version   # shows the fault; make it anew, or choose another`,
-    };
+function findFaultOfLook(path: string, look: InterpreterFacts, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
   if (isOlder(look.version, leastPython)) return tooOld(look.version, hasUv);
   const { executable, hasPip, isManaged } = look;
   const facts = { python: executable || path, hasPip, isManaged, folder, hasUv };

@@ -47,12 +47,23 @@ export class HostPort {
     return command?.type === 'hostAnswer' ? toReply(command) : undefined;
   }
 
-  /** As `wait`, for Python: the JSON of an answer; `i` for an interrupt, which stays; nothing if the time is over. */
-  waitForText(id: number, ms: number, onData: (data: HostReply['data']) => void = () => {}): string {
-    const reply = this.wait(id, ms);
-    if (reply === undefined || reply === 'interrupted') return reply === undefined ? '' : 'i';
-    onData(reply.data);
-    return JSON.stringify(reply.value);
+  /** What Python's own modules ask a service by, while they block: see host.py. Everything in and out is text, numbers and bytes. */
+  toPython(service: ServiceName): object {
+    let last = noBytes;
+    return Object.freeze({
+      canWait: this.canWait,
+      begin: Object.freeze((text: string, data?: Uint8Array) => this.begin(service, `${text}`, data && new Uint8Array(data))),
+      /** The JSON of the answer; `i` for an interrupt, which stays; nothing if the time is over. */
+      wait: Object.freeze((id: number, ms: number) => {
+        const reply = this.wait(Number(id), Number(ms));
+        if (reply === undefined || reply === 'interrupted') return reply === undefined ? '' : 'i';
+        last = reply.data;
+        return JSON.stringify(reply.value);
+      }),
+      /** The bytes of the last answer. */
+      data: Object.freeze(() => last),
+      cancel: Object.freeze((id: number) => this.cancel(service, Number(id))),
+    });
   }
 
   /** The host still answers, perhaps as if nothing had been said. What it has opened for a call that nobody waits for is closed. */

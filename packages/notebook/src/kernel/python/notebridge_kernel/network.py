@@ -8,6 +8,7 @@ import json
 import sys
 import time
 
+from . import host
 from .fitted import Fitted
 
 _port = None
@@ -65,36 +66,10 @@ def send(method, url, headers=(), body=None, timeout=None, follow=True):
 def _ask(request, body, deadline):
     if not _port.canWait:
         raise OSError("Code that blocks cannot fetch here. Use: await pyodide.http.pyfetch(url)")
-    number = _port.begin(json.dumps(request), _to_js(body))
-    answer = None
-    try:
-        # A call of its own: the jump back of a loop is the one place in a `try` where CPython 3.11 to 3.14 lets an interrupt out
-        # without its `finally`.
-        answer = _wait(number, deadline)
-    finally:
-        if answer is None:
-            _port.cancel(number)
-    value, data = answer
+    value, data = host.ask(_port, request, body, deadline)
     if "error" in value:
         raise OSError(value["error"])
     return value, data
-
-
-def _wait(number, deadline):
-    while (left := deadline - time.monotonic()) > 0:
-        text = _port.wait(number, min(left, 1) * 1000)
-        # At an interrupt (`i`) Python finds it here by itself, and raises what belongs to it.
-        if text and text != "i":
-            return json.loads(text), _port.data().to_bytes()
-    raise TimeoutError("the server took too long")
-
-
-def _to_js(body):
-    if body is None:
-        return None
-    from pyodide.ffi import to_js
-
-    return to_js(bytes(body))
 
 
 class _Body(io.RawIOBase):
