@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { hasDataSuffix, isCodeFile, statOf } from './code-files.js';
 import { isWithin } from './find-written.js';
 import { findImportPlaces } from './import-places.js';
-import { findIpythonPlaces } from './ipython-places.js';
+import { findIpythonPlaces } from './import-places.js';
 import {
   foldersIn,
   isEngine,
@@ -18,7 +18,7 @@ import {
   valuesOfOptions,
 } from './program-words.js';
 import { expandVariables, interpretersOf, isPlainShellText, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
-import { findBehindShim } from './shims.js';
+import { findBehindShim } from './import-places.js';
 import { readHead, readSmallFile } from './small-file.js';
 import { foldersHiddenIn, foldersNamedBy } from './text-folders.js';
 import { fragmentsOf, isVolume, partsOf, sourcesOf } from './word-parts.js';

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
-import { entriesIn, realPathOf } from './seen-files.js';
+import { delimiter, dirname, join, resolve, basename } from 'node:path';
+import { entriesIn, realPathOf, namesIn } from './seen-files.js';
 import { readSmallFile } from './small-file.js';
 
 /** A path file, or one that names many modules of a project. */
@@ -75,4 +75,25 @@ function readLines(path: string): string[] {
     .replace(/^\ufeff/, '')
     .split(/\r\n|\r|\n/)
     .map((line) => line.trimEnd());
+}
+
+/** The programs that a shim of pyenv, asdf or mise, or `pyenv` itself, may start: in each Python that is installed. Empty for any other program. */
+export function findBehindShim(program: string): string[] {
+  if (basename(dirname(program)) !== 'shims' && basename(program) !== 'pyenv') return [];
+  const root = dirname(dirname(program));
+  return ['versions', 'installs/python'].flatMap((folder) =>
+    namesIn(join(root, folder)).flatMap((version) => ['python', basename(program)].map((name) => join(root, folder, version, 'bin', name))),
+  );
+}
+
+/**
+ * The files of IPython's own folder that it runs, or takes as settings, as each kernel starts. Each may be a link, and whatever is there is code. `env`: of
+ * the kernel.
+ */
+export function findIpythonPlaces(env: Readonly<Record<string, string | undefined>>): string[] {
+  const folder = env.IPYTHONDIR || join(env.HOME || homedir(), '.ipython');
+  const profile = join(folder, 'profile_default');
+  const startup = join(profile, 'startup');
+  const settings = ['ipython_config', 'ipython_kernel_config'].flatMap((name) => [`${name}.py`, `${name}.json`]);
+  return [...[...settings, 'startup'].map((name) => join(profile, name)), ...namesIn(startup).map((name) => join(startup, name))];
 }

@@ -1,4 +1,3 @@
-/** The notebook's folder, to read, for code in a worker that has no files of its own: see host-services.ts. */
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, opendir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -7,7 +6,6 @@ import { errnoOf } from '@notebridge/kit/errno';
 import { walkByHandles } from '@notebridge/kit/handle-walk';
 import { walkByPath } from '@notebridge/kit/path-walk';
 import { findHiddenPlaces } from '../sandbox/hidden-places.js';
-import { type FolderRequest, parseFolderRequest } from './folder-request.js';
 import type { HostAnswer, HostService } from './host-services.js';
 
 export interface FolderServiceOptions {
@@ -263,4 +261,52 @@ function toText(name: Buffer): string | undefined {
 
 function toAnswer(value: object): HostAnswer {
   return { text: JSON.stringify(value) };
+}
+
+/** What code wants of the folder. Paths are relative, of names alone; the empty one is the folder itself. */
+type FolderRequest =
+  | { readonly op: 'look' | 'target' | 'list' | 'open'; readonly path: string }
+  | { readonly op: 'stat' | 'close'; readonly handle: number }
+  | { readonly op: 'read'; readonly handle: number; readonly at: number; readonly length: number };
+
+/** Of one answer. */
+const maxReadBytes = 1024 * 1024;
+const maxPathCharacters = 4096;
+
+/** Undefined for what is none: code may have forged it. */
+function parseFolderRequest(text: string): FolderRequest | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { op, path, handle, at, length } = value as { [key: string]: unknown };
+  switch (op) {
+    case 'look':
+    case 'target':
+    case 'list':
+    case 'open':
+      return isPath(path) ? { op, path } : undefined;
+    case 'stat':
+    case 'close':
+      return isCount(handle) ? { op, handle } : undefined;
+    case 'read':
+      return isCount(handle) && isCount(at) && isCount(length) ? { op, handle, at, length: Math.min(length, maxReadBytes) } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Backslashes and colons are more than a part of a name on Windows. */
+const notInNames = process.platform === 'win32' ? /[\0\\:]/ : /\0/;
+
+function isPath(path: unknown): path is string {
+  if (typeof path !== 'string' || path.length > maxPathCharacters || notInNames.test(path)) return false;
+  return path === '' || path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -167,7 +167,7 @@ function flags(readable: URL[], fetchOrigins: readonly string[]): string[] {
     // For Python's thread; that one does not get it.
     '--allow-worker',
     ...readable.map((url) => `--allow-fs-read=${fileURLToPath(url)}`),
-    // Node 25 and later refuse the network without it. Which servers, worker/node-network.ts sees to.
+    // Node 25 and later refuse the network without it. Which servers, worker/plain-fetch.ts sees to.
     ...(fetchOrigins.length > 0 && known.has('--allow-net') ? ['--allow-net'] : []),
     // No eval and no Function: nothing that Python gets hold of turns text into JavaScript.
     '--disallow-code-generation-from-strings',

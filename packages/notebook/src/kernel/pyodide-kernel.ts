@@ -2,8 +2,7 @@ import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Logger } from '@notebridge/kit/logger';
 import type { MimeBundle } from '../model/output.js';
 import { maxRecentRuns, type PendingExecution } from './execution-queue.js';
-import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
-import { createInputService } from './input-service.js';
+import { type HostCalls, type HostServices, openHostCalls, type HostService } from './host-services.js';
 import type { Completions, KernelInfo } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
 import type { KernelWorker, OpenWorker } from './kernel-worker.js';
@@ -173,4 +172,18 @@ class PyodideEngine implements Engine {
     this.#current = undefined;
     this.#events.onEnd(ended, report.status);
   }
+}
+
+/** What `input()` asks is asked where the cell that runs was asked for. Code may forge questions: it could ask them anyway. */
+function createInputService(current: () => PendingExecution | undefined): HostService {
+  return {
+    async call({ text }, signal) {
+      // Whatever code has written there: of what is no object, no member is found.
+      const { prompt, password } = Object(JSON.parse(text)) as { prompt?: unknown; password?: unknown };
+      const question = { prompt: typeof prompt === 'string' ? prompt : '', password: password === true };
+      const answer = await current()?.ask(question, signal);
+      return { text: JSON.stringify(answer === undefined ? {} : { text: answer }) };
+    },
+    close: async () => {},
+  };
 }

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve, sep, dirname } from 'node:path';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import { shellWord } from '@notebridge/kit/shell-word';
 import { pythonOf } from '../sandbox/environment.js';
@@ -7,6 +7,9 @@ import { HostError } from '../session/host-error.js';
 import type { FoundKernel } from './found-kernel.js';
 import type { Variables } from './jupyter-folders.js';
 import { KernelFinder } from './kernel-finder.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import { parseNotebook } from '../model/nbformat.js';
+import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
 
 export interface UsableKernelOptions {
   /** Of the notebook. */
@@ -62,4 +65,30 @@ async function unknownKernel(finder: KernelFinder, id: string): Promise<HostErro
 function toFolderHint(finder: KernelFinder, id: string): string {
   if (id.includes('/') || !finder.inFolder().some(({ path }) => path?.startsWith(join(finder.folder, id) + sep))) return '';
   return ` For the Python of that folder: --kernel ${shellWord(join(finder.folder, id))}.`;
+}
+
+export interface KernelOverview {
+  /** The folder that was searched. */
+  readonly folder: string;
+  /** Those that can be used come first. */
+  readonly kernels: readonly FoundKernel[];
+  /** What `auto` would take here. */
+  readonly auto: KernelDecision;
+}
+
+interface LookAtKernelsOptions {
+  /** A notebook or a folder. Default: the working directory. */
+  where?: string | undefined;
+  env?: Variables | undefined;
+  trust: FolderTrust;
+}
+
+/** For those who only want to know. Runs no Python of the folder. Rejects for a notebook that cannot be read. */
+export async function lookAtKernels({ where = '.', env, trust }: LookAtKernelsOptions): Promise<KernelOverview> {
+  const path = resolve(where);
+  const isFolder = statSync(path).isDirectory();
+  const finder = new KernelFinder({ folder: isFolder ? path : dirname(path), env });
+  const metadata: JsonObject = isFolder ? {} : parseNotebook(readFileSync(path, 'utf8')).notebook.metadata;
+  const [kernels, auto] = await Promise.all([finder.all(), chooseKernel(finder, metadata, trust)]);
+  return { folder: finder.folder, kernels, auto };
 }

@@ -5,7 +5,7 @@ import { shellWord } from '@notebridge/kit/shell-word';
 import { isExecutable, pythonOf, readEnvironment } from '../sandbox/environment.js';
 import { findProgram } from '../sandbox/find-program.js';
 import { writtenFolderOf, writtenFolderOfStart } from '../sandbox/written-folders.js';
-import { writtenFolderOfImports } from '../sandbox/written-imports.js';
+import { writtenFolderOfImports } from '../sandbox/written-folders.js';
 import { writtenFolderOfPython } from '../sandbox/written-python.js';
 import { type FolderFindings, findFolderEnvironments } from './folder-environments.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findFileDoors } from './file-doors.js';
+import { findFileDoors } from './hidden-places.js';
 import { assertMayBeGiven, assertMayBeWritten } from './given-folder.js';
 import { findHiddenPlaces } from './hidden-places.js';
-import { findKernelspecPlaces, userDataFolder } from './kernelspec-places.js';
+import { findKernelspecPlaces, userDataFolder } from './python-places.js';
 import { outermost } from './outermost.js';
 import { findPythonPlaces } from './python-places.js';
 import type { FolderAccess, Mount, RunPlace, SandboxSpec } from './spec.js';

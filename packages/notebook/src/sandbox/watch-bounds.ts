@@ -1,10 +1,11 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { textIn } from '@notebridge/kit/seen-files';
 import type { ControlGroups } from './control-groups.js';
 import { groupBoundsOf, maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
 import type { SandboxedProcess, SandboxSpec } from './spec.js';
 import { killProcess } from './start-program.js';
+import { parseMounts } from '@notebridge/kit/mounts';
 
 /** A fork bomb makes some thousand processes in this time, where Linux does not bound them; it ends them all at once with the first one. */
 const everyMs = 100;
@@ -119,4 +120,33 @@ function sum(numbers: readonly number[]): number {
 
 function toMebibytes(bytes: number): string {
   return `${Math.round(bytes / 1024 ** 2)} MiB`;
+}
+
+/**
+ * Watches the mounts that keep code from paths below its writable folders: Linux takes a mount away when its path is replaced from outside
+ * (an editor's rename, `uv venv --clear`); and a folder that is moved is written to under its new name. Returns a function that, given the
+ * sandbox's first process, says in words which path was replaced or which folder was moved; undefined: none.
+ */
+export function watchMounts({ mounts = [] }: SandboxSpec, bound: readonly string[]): (first: number) => string | undefined {
+  const writable = mounts.filter(({ access }) => access === 'rw').map(({ path }) => ({ path, identity: fileIdentityOf(path) }));
+  if (writable.length === 0) return () => undefined;
+  return (first) => {
+    const moved = writable.find(({ path, identity }) => fileIdentityOf(path) !== identity);
+    if (moved) return `"${moved.path}", to which its code may write, was moved or replaced`;
+    // A process that has just ended has none.
+    const mounts = textIn(`/proc/${first}/mountinfo`);
+    const seen = mounts === undefined ? bound : parseMounts(mounts).map(({ path }) => path);
+    const lost = bound.find((path) => !seen.includes(path));
+    return lost === undefined ? undefined : `"${lost}" was replaced from outside, so nothing kept its code from it any more`;
+  };
+}
+
+/** Which file or folder a path leads to. Undefined: none that can be seen. */
+function fileIdentityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
 }

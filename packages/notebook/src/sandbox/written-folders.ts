@@ -3,6 +3,7 @@ import { delimiter, resolve } from 'node:path';
 import { type CodeStart, findCodePlaces, findInheritedPlaces } from '@notebridge/kit/code-places';
 import { findWritten, folderIdentityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
 import { realPathOf } from '@notebridge/kit/seen-files';
+import { findImportPlaces } from '@notebridge/kit/import-places';
 
 /** The folders that code in a sandbox was ever given to write to, until a person withdraws them. */
 export interface WrittenFolders {
@@ -82,4 +83,13 @@ export function environmentOutside(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (env.PATH === undefined) return env;
   const entries = env.PATH.split(delimiter);
   return { ...env, PATH: entries.filter((entry) => writtenFolderOf(entry) === undefined).join(delimiter) };
+}
+
+/** As `writtenFolderOf`, of where a Python outside takes modules from as it starts. It would run a `sitecustomize` from there. */
+export function writtenFolderOfImports(python: string): string | undefined {
+  for (const path of findImportPlaces(python)) {
+    const written = writtenFolderOf(path);
+    if (written !== undefined) return written;
+  }
+  return undefined;
 }
