@@ -83,7 +83,7 @@ export type Report =
 export type WorkerAnswer =
   | { type: 'completions'; id: number; matches: string[]; word: string }
   /** Without a value where the expression gave no text. */
-  | { type: 'evaluated'; id: number; value?: string }
+  | { type: 'evaluated'; id: number; value?: string | undefined }
   /** See written-files.ts. */
   | { type: 'written'; id: number; text: string; data: Uint8Array<ArrayBuffer> };
 
