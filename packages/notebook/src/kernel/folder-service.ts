@@ -6,7 +6,8 @@ import { errnoOf } from '@notebridge/kit/errno';
 import { walkByHandles } from '@notebridge/kit/handle-walk';
 import { walkByPath } from '@notebridge/kit/path-walk';
 import { findHiddenPlaces } from '../sandbox/hidden-places.js';
-import type { HostAnswer, HostService } from './host-services.js';
+import type { HostMessage, HostService } from './host-services.js';
+import { isCount } from './messages.js';
 
 export interface FolderServiceOptions {
   /** Its path is trusted, and may be a link. */
@@ -63,7 +64,7 @@ export class FolderService implements HostService {
     this.#walk = options.walk ?? (process.platform === 'linux' ? walkByHandles : walkByPath);
   }
 
-  async call({ text }: { text: string }): Promise<HostAnswer> {
+  async call({ text }: { text: string }): Promise<HostMessage> {
     const request = parseFolderRequest(text);
     // One after the other: code asks no other way, and each holds a descriptor for every name of its path.
     const answer = this.#last.then(() => this.#answer(request));
@@ -71,7 +72,7 @@ export class FolderService implements HostService {
     return answer;
   }
 
-  async #answer(request: FolderRequest | undefined): Promise<HostAnswer> {
+  async #answer(request: FolderRequest | undefined): Promise<HostMessage> {
     try {
       if (!request || this.#isClosed) throw new Refusal(request ? 'EBADF' : 'EINVAL');
       return await this.#carryOut(request);
@@ -88,7 +89,7 @@ export class FolderService implements HostService {
     await Promise.all(files.map((open) => open.close()));
   }
 
-  #carryOut(request: FolderRequest): Promise<HostAnswer> {
+  #carryOut(request: FolderRequest): Promise<HostMessage> {
     switch (request.op) {
       case 'look':
         return this.#look(request.path);
@@ -108,7 +109,7 @@ export class FolderService implements HostService {
   }
 
   /** What stands at a path, which may be a link. */
-  async #look(path: string): Promise<HostAnswer> {
+  async #look(path: string): Promise<HostMessage> {
     if (path === '') return this.#at('', async (found) => toAnswer(describe(found.stats)));
     const parent = dirname(path) === '.' ? '' : dirname(path);
     return this.#at(parent, async (found) => {
@@ -120,13 +121,13 @@ export class FolderService implements HostService {
   }
 
   /** Where a link leads to: a path of the folder that has no link in it. */
-  async #target(path: string): Promise<HostAnswer> {
+  async #target(path: string): Promise<HostMessage> {
     // One that leads out is like one that leads nowhere, as in a sandbox: who walks over folders passes it by.
     return this.#at(path, async ({ inner }) => toAnswer({ target: inner.join('/') }), 'ENOENT');
   }
 
   /** Names and kinds; what is no UTF-8 could not be named by code, and is left out with what is hidden. */
-  async #list(path: string): Promise<HostAnswer> {
+  async #list(path: string): Promise<HostMessage> {
     return this.#at(path, async (found) => {
       if (found.kind !== 'folder') throw new Refusal('ENOTDIR');
       const { maxEntries = 200_000 } = this.#options;
@@ -146,7 +147,7 @@ export class FolderService implements HostService {
     });
   }
 
-  async #open(path: string): Promise<HostAnswer> {
+  async #open(path: string): Promise<HostMessage> {
     if (this.#files.size >= (this.#options.maxOpenFiles ?? 64)) throw new Refusal('EMFILE');
     const open = await this.#hold(path);
     const handle = ++this.#lastHandle;
@@ -178,17 +179,17 @@ export class FolderService implements HostService {
     });
   }
 
-  async #statOpen(handle: number): Promise<HostAnswer> {
+  async #statOpen(handle: number): Promise<HostMessage> {
     return toAnswer(describe(await this.#fileOf(handle).stat({ bigint: true })));
   }
 
-  async #read({ handle, at, length }: { handle: number; at: number; length: number }): Promise<HostAnswer> {
+  async #read({ handle, at, length }: { handle: number; at: number; length: number }): Promise<HostMessage> {
     const bytes = new Uint8Array(length);
     const { bytesRead } = await this.#fileOf(handle).read(bytes, 0, length, at);
     return { text: '{}', data: bytes.subarray(0, bytesRead) };
   }
 
-  async #closeFile(handle: number): Promise<HostAnswer> {
+  async #closeFile(handle: number): Promise<HostMessage> {
     const open = this.#files.get(handle);
     this.#files.delete(handle);
     await open?.close();
@@ -259,7 +260,7 @@ function toText(name: Buffer): string | undefined {
   return Buffer.from(text, 'utf8').equals(name) ? text : undefined;
 }
 
-function toAnswer(value: object): HostAnswer {
+function toAnswer(value: object): HostMessage {
   return { text: JSON.stringify(value) };
 }
 
@@ -305,8 +306,4 @@ const notInNames = process.platform === 'win32' ? /[\0\\:]/ : /\0/;
 function isPath(path: unknown): path is string {
   if (typeof path !== 'string' || path.length > maxPathCharacters || notInNames.test(path)) return false;
   return path === '' || path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

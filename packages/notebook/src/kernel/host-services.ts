@@ -1,14 +1,9 @@
 /** What the host does for code besides tools: it reads the notebook's folder, and fetches from servers that are allowed. */
 import type { HostCommand, HostReport, ServiceName } from './messages.js';
 
-export interface HostRequest {
-  /** JSON, as the worker has printed it. Not checked: code may have forged it. */
-  readonly text: string;
-  readonly data?: Uint8Array<ArrayBuffer> | undefined;
-}
-
-export interface HostAnswer {
-  /** JSON. */
+/** A request, or its answer. */
+export interface HostMessage {
+  /** JSON. Of a request not checked: code may have forged it. */
   readonly text: string;
   readonly data?: Uint8Array<ArrayBuffer> | undefined;
 }
@@ -16,7 +11,7 @@ export interface HostAnswer {
 /** One is opened for each worker, and closed with it. */
 export interface HostService {
   /** Rejects with a message that code may see. The signal: nobody waits any more. */
-  call(request: HostRequest, signal: AbortSignal): Promise<HostAnswer>;
+  call(request: HostMessage, signal: AbortSignal): Promise<HostMessage>;
   /** Gives up what is open. Closing twice is harmless. */
   close(): Promise<void>;
 }

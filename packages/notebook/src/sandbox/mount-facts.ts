@@ -7,42 +7,26 @@ import type { SandboxSpec } from './spec.js';
 import { devices, temporaryFolders, terminals, writtenFiles } from './system-files.js';
 import { writtenFolderOf } from './written-folders.js';
 
-/** What may be mounted besides `/` and `/proc`, and how. */
-export interface Expected {
-  /** Paths that may be read. */
-  visible: readonly string[];
-  /** Folders of people, and those of them that may be written to. */
-  given: readonly string[];
-  writable: readonly string[];
-  /** What keeps something below those from being written, moved or seen. */
-  bound: readonly string[];
-  /** Folders that were given with all that is mounted below them. */
-  folders: readonly string[];
-  /** Paths that have to be covered. */
-  hidden: readonly string[];
-  /** File systems in memory, and how many bytes each of them may have. */
-  temporary: readonly string[];
-  maxTemporaryBytes: number;
-  devices: readonly string[];
-  network: boolean;
-}
+export type Expected = ReturnType<typeof toExpected>;
 
-export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]): Expected {
+/** What may be mounted besides `/` and `/proc`, and how. */
+export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]) {
   const { command, readable, mounts = [], hidden = [], kept = [], relay, programs = false, network = false } = spec;
+  const given = mounts.map(({ path }) => path);
+  const made = programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : [];
   return {
-    visible: [
-      ...systemFiles,
-      command[0],
-      ...readable,
-      ...kept,
-      ...(relay ? [relay.inside] : []),
-      ...(programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : []),
-    ],
-    given: mounts.map(({ path }) => path),
+    /** Paths that may be read. */
+    visible: [...systemFiles, command[0], ...readable, ...kept, ...(relay ? [relay.inside] : []), ...made],
+    /** Folders of people, and those of them that may be written to. */
+    given,
     writable: mounts.filter(({ access }) => access === 'rw').map(({ path }) => path),
+    /** What keeps something below those from being written, moved or seen. */
     bound: findBoundBelow(spec, systemFiles),
-    folders: [...mounts.map(({ path }) => path), ...(programs ? [...readable, ...systemFiles] : [])],
+    /** Folders that were given with all that is mounted below them. */
+    folders: [...given, ...(programs ? [...readable, ...systemFiles] : [])],
+    /** Paths that have to be covered. */
     hidden,
+    /** File systems in memory, and how many bytes each of them may have. */
     temporary: programs ? temporaryFolders : [],
     maxTemporaryBytes: maxTemporaryBytesOf(spec),
     devices: programs ? devices : [],

@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process';
 import { lstatSync, readlinkSync, existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, resolve, basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { realPathOf } from '@notebridge/kit/seen-files';
 import { outermost } from './outermost.js';
 import { findLinks } from './program-links.js';
-import { takeSitePackages } from './site-packages.js';
-import { environmentOutside, leadsOutOfWritten } from './written-folders.js';
+import { askPython } from './site-packages.js';
+import { leadsOutOfWritten } from './written-folders.js';
 import { findWrittenPlaces, writtenFolderOfPython } from './written-python.js';
-
-const timeoutMs = 20_000;
 
 /** Where an interpreter has itself and its modules. */
 export interface PythonPlaces {
@@ -28,9 +24,7 @@ export interface PythonPlaces {
   userBase?: string;
 }
 
-/** Asked without what stands in our variables, in the working directory, or in folders that code in a kernel may write to. */
 const question = `
-${takeSitePackages}
 import json, site
 own = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
 given = lambda paths: [os.path.abspath(p) for p in paths if p and os.path.isabs(p)]
@@ -45,12 +39,8 @@ json.dump({"executable": sys.executable, "prefix": sys.prefix, "own": given(own)
 export async function findPythonPlaces(python: string, given?: string): Promise<PythonPlaces> {
   const written = writtenFolderOfPython(python, given);
   if (written !== undefined) return findWrittenPlaces(python, written);
-  const options = { cwd: '/', timeout: timeoutMs, env: environmentOutside(process.env) };
-  const { stdout } = await promisify(execFile)(python, ['-B', '-E', '-S', '-c', question], options).catch(
-    (error: { stderr?: string; message: string }) => {
-      throw new Error(`"${python}" does not run as a Python: ${error.stderr?.trim() || error.message}`);
-    },
-  );
+  const { error, stdout, stderr } = await askPython(python, question);
+  if (error) throw new Error(`"${python}" does not run as a Python: ${stderr.trim() || error.message}`);
   const { executable, prefix, own, paths, user } = withoutLinkedFolder(
     JSON.parse(stdout) as {
       executable: string;
