@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
-import { delimiter, dirname, join, resolve, basename } from 'node:path';
-import { entriesIn, realPathOf, namesIn } from './seen-files.js';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
+import { entriesIn, namesIn, realPathOf } from './seen-files.js';
 import { readSmallFile } from './small-file.js';
 
 /** A path file, or one that names many modules of a project. */

@@ -42,9 +42,7 @@ export interface ChildProgram<Launched extends LaunchedProgram> {
 const acknowledgeEvery = 64 * 1024;
 const maxErrorCharacters = 2000;
 
-export function openProgram<Launched extends LaunchedProgram, Message>(
-  options: ProgramOptions<Launched, Message>,
-): ChildProgram<Launched> {
+export function openProgram<Launched extends LaunchedProgram, Message>(options: ProgramOptions<Launched, Message>): ChildProgram<Launched> {
   const { onMessage, onExit } = options;
   let launched: Launched | undefined;
   let isKilled = false;

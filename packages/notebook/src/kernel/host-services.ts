@@ -24,13 +24,10 @@ const maxCalls = 1024;
 /** Of one request, its bytes apart: a path, or an address and its headers. As JSON it could take fifty times as much memory. */
 const maxTextCharacters = 128 * 1024;
 
-export interface HostCalls {
-  take(report: HostReport): void;
-  close(): Promise<void>;
-}
+export type HostCalls = ReturnType<typeof openHostCalls>;
 
 /** The calls of one worker, answered in any order, and ended with it. */
-export function openHostCalls(services: HostServices, send: (command: HostCommand) => void): HostCalls {
+export function openHostCalls(services: HostServices, send: (command: HostCommand) => void) {
   const opened = new Map<ServiceName, HostService>();
   const allRunning = new Map<number, AbortController>();
   let isClosed = false;
@@ -56,12 +53,12 @@ export function openHostCalls(services: HostServices, send: (command: HostComman
   };
 
   return {
-    take(report) {
+    take(report: HostReport): void {
       if (isClosed) return;
       if (report.type === 'hostCall') void begin(report);
       else allRunning.get(report.id)?.abort();
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       for (const abort of allRunning.values()) abort.abort();
       allRunning.clear();

@@ -2,7 +2,7 @@ import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Logger } from '@notebridge/kit/logger';
 import type { MimeBundle } from '../model/output.js';
 import { maxRecentRuns, type PendingExecution } from './execution-queue.js';
-import { type HostCalls, type HostServices, openHostCalls, type HostService } from './host-services.js';
+import { type HostCalls, type HostService, type HostServices, openHostCalls } from './host-services.js';
 import type { Completions, KernelInfo } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
 import type { KernelWorker, OpenWorker } from './kernel-worker.js';

@@ -18,7 +18,11 @@ const headBytes = fingerprintBytes + 8;
 const pageBytes = 4096;
 
 /** A hash of Pyodide, the library and our Python files. Memory is full of addresses in all of these. */
-export async function fingerprintOf({ indexUrl, pythonUrl, stdlibUrl }: Pick<StartCommand, 'indexUrl' | 'pythonUrl' | 'stdlibUrl'>): Promise<Uint8Array> {
+export async function fingerprintOf({
+  indexUrl,
+  pythonUrl,
+  stdlibUrl,
+}: Pick<StartCommand, 'indexUrl' | 'pythonUrl' | 'stdlibUrl'>): Promise<Uint8Array> {
   const pyodide = ['pyodide.asm.mjs', 'pyodide.asm.wasm'].map((name) => new URL(name, indexUrl));
   const urls = [...pyodide, new URL(stdlibUrl ?? 'python_stdlib.zip', indexUrl), ...pythonFiles.map((path) => new URL(path, pythonUrl))];
   const hashes = await Promise.all(

@@ -1,21 +1,17 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve, sep, dirname } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { nearest } from '@notebridge/kit/did-you-mean';
+import type { JsonObject } from '@notebridge/kit/json';
 import { shellWord } from '@notebridge/kit/shell-word';
+import { parseNotebook } from '../model/nbformat.js';
 import { pythonOf } from '../sandbox/environment.js';
 import { HostError } from '../session/host-error.js';
+import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
 import type { FoundKernel } from './found-kernel.js';
 import type { Variables } from './jupyter-folders.js';
-import { KernelFinder } from './kernel-finder.js';
-import type { JsonObject } from '@notebridge/kit/json';
-import { parseNotebook } from '../model/nbformat.js';
-import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
+import { KernelFinder, type KernelFinderOptions } from './kernel-finder.js';
 
-export interface UsableKernelOptions {
-  /** Of the notebook. */
-  folder: string;
-  env?: Variables | undefined;
-}
+export type UsableKernelOptions = Pick<KernelFinderOptions, 'folder' | 'env'>;
 
 /**
  * Whether a kernel could be opened, before anything is: for those who write it down. Returns it as it is to be written: the name of no

@@ -61,7 +61,8 @@ export async function lookAtInterpreter(python: string, env: NodeJS.ProcessEnv =
   if (facts) return facts;
   const said = stderr.trim().split('\n').at(-1)?.slice(0, 200);
   const signal = error?.signal;
-  const ended = signal === 'SIGKILL' ? `it did not answer within ${askTimeoutMs / 1000} s` : `it ended with ${signal ?? `code ${error?.code ?? 0}`}`;
+  const ended =
+    signal === 'SIGKILL' ? `it did not answer within ${askTimeoutMs / 1000} s` : `it ended with ${signal ?? `code ${error?.code ?? 0}`}`;
   return { fault: said ? `${ended}: ${said}` : ended };
 }
 

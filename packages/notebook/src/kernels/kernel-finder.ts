@@ -4,8 +4,7 @@ import { realPathOf } from '@notebridge/kit/seen-files';
 import { shellWord } from '@notebridge/kit/shell-word';
 import { isExecutable, pythonOf, readEnvironment } from '../sandbox/environment.js';
 import { findProgram } from '../sandbox/find-program.js';
-import { writtenFolderOf, writtenFolderOfStart } from '../sandbox/written-folders.js';
-import { writtenFolderOfImports } from '../sandbox/written-folders.js';
+import { writtenFolderOf, writtenFolderOfImports, writtenFolderOfStart } from '../sandbox/written-folders.js';
 import { writtenFolderOfPython } from '../sandbox/written-python.js';
 import { type FolderFindings, findFolderEnvironments } from './folder-environments.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
@@ -209,7 +208,9 @@ export class KernelFinder {
     if (python === undefined || !isExecutable(python)) return { version: '', problem: missingProgram(python ?? 'python', spec.name) };
     const environment = readEnvironment(dirname(dirname(python)));
     // The files say it sooner than a process, and also of an environment in the notebook's folder, or one that code may have written.
-    return environment ? judgeEnvironment(environment, this.#machine, python) : judgeLook(python, await this.#lookAt(python), this.#machine);
+    return environment
+      ? judgeEnvironment(environment, this.#machine, python)
+      : judgeLook(python, await this.#lookAt(python), this.#machine);
   }
 
   async #judgeProgram({ argv: [program = ''], name }: Kernelspec): Promise<Pick<FoundKernel, 'problem' | 'launch'>> {

@@ -1,8 +1,8 @@
 import { lookup as lookUpName } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { classOfAddress, toBlockList } from '@notebridge/kit/address-class';
 import { parseAllowedServers } from './allowed-servers.js';
-import { networkInterfaces } from 'node:os';
 
 /** For tests, whose servers are on loopback: how names are looked up, which addresses may be connected to, and whom TLS trusts besides. */
 export interface RelaySeam {

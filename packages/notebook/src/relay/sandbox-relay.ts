@@ -5,20 +5,15 @@ import type { SandboxSpec } from '../sandbox/spec.js';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
 import { createRelay, type RelayOptions } from './relay.js';
 
-export interface SandboxRelay {
-  /** The same program, with the way out. It is run by a Python 3. */
-  widen(spec: SandboxSpec): SandboxSpec;
-  close(): Promise<void>;
-}
-
 /** A relay on a socket in a folder that only this user can open. Rejects for an entry that names no server. */
-export async function openRelay(options: RelayOptions): Promise<SandboxRelay> {
+export async function openRelay(options: RelayOptions) {
   const relay = createRelay(options);
   const folder = await mkdtemp(join(ownTemporaryFolder(writtenFolderOf), 'notebridge-relay-'));
   const socket = join(folder, 'relay');
   await relay.listen(socket);
   return {
-    widen(spec) {
+    /** The same program, with the way out. It is run by a Python 3. */
+    widen(spec: SandboxSpec): SandboxSpec {
       const [python, ...args] = spec.command;
       return {
         ...spec,
@@ -27,7 +22,7 @@ export async function openRelay(options: RelayOptions): Promise<SandboxRelay> {
         relay: { socket, inside: relaySocketInside, servers: options.allow },
       };
     },
-    async close() {
+    async close(): Promise<void> {
       await relay.close();
       await rm(folder, { recursive: true, force: true });
     },

@@ -1,21 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { largestOf } from '@notebridge/kit/long-lists';
-import { findBoundBelow, firstFileFd, infoFd, lifeFd, mountedFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
-import { createControlGroups } from './control-groups.js';
-import { findLinuxFaults } from './mount-facts.js';
-import { groupBoundsOf, withLimits } from './limits.js';
-import { findMountFaults, toExpected } from './mount-facts.js';
-import { createSeccompFilter } from './seccomp.js';
-import { findSharedLibraries } from './system-files.js';
-import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
-import { startProgram, killProcess } from './start-program.js';
-import { findSystemFiles, writtenFiles } from './system-files.js';
-import { watchBounds } from './watch-bounds.js';
-import { watchMounts } from './watch-bounds.js';
-import { readdirSync, readFileSync } from 'node:fs';
 import { messageOf } from '@notebridge/kit/message-of';
 import { textIn } from '@notebridge/kit/seen-files';
+import { findBoundBelow, firstFileFd, infoFd, lifeFd, mountedFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
+import { createControlGroups } from './control-groups.js';
+import { groupBoundsOf, withLimits } from './limits.js';
+import { findLinuxFaults, findMountFaults, toExpected } from './mount-facts.js';
+import { createSeccompFilter } from './seccomp.js';
+import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
+import { killProcess, startProgram } from './start-program.js';
+import { findSharedLibraries, findSystemFiles, writtenFiles } from './system-files.js';
+import { watchBounds, watchMounts } from './watch-bounds.js';
 
 const pidTimeoutMs = 1000;
 
@@ -39,7 +36,6 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
       if (programs) for (const [index, [, text]] of writtenFiles.entries()) write(child, firstFileFd + index, text);
       const pid = readPid(pipeOf(child, infoFd));
       const findFault = openWhenChecked(child, pid, {
-        mounted: pipeOf(child, mountedFd),
         findFaults: (first) => findMountFaults(first, expectedOf(spec)),
         // The last that bubblewrap reads before it becomes the program.
         open: () => write(child, seccompFd, filter),
@@ -121,15 +117,6 @@ function flagsOf(fd: number): number {
   }
 }
 
-interface StartGate {
-  /** Ends in the sandbox once all of its mounts are made, or with it. */
-  readonly mounted: Duplex;
-  /** What is wrong with them, in the sandbox whose first process this is. */
-  findFaults(first: number): string[];
-  /** The program waits for it. */
-  open(): void;
-}
-
 /**
  * Has a sandbox run its program only after its mounts were checked: they are made by path, and whoever may write to a folder on the way could put a
  * link there in that moment, with a program of its own waiting inside for what it leads to. A fault ends it. Returns what tells the fault.
@@ -137,8 +124,11 @@ interface StartGate {
 function openWhenChecked(
   child: SandboxedProcess['child'],
   pid: Promise<number | undefined>,
-  { mounted, findFaults, open }: StartGate,
+  /** `findFaults`: what is wrong with the mounts, in the sandbox whose first process this is. `open`: the program waits for it. */
+  { findFaults, open }: { findFaults: (first: number) => string[]; open: () => void },
 ): () => string | undefined {
+  // Ends in the sandbox once all of its mounts are made, or with it.
+  const mounted = pipeOf(child, mountedFd);
   let reason: string | undefined;
   const check = async () => {
     const first = await pid;

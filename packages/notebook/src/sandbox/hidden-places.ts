@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { outermost } from './outermost.js';
 import { entriesIn, textIn } from '@notebridge/kit/seen-files';
+import { outermost } from './outermost.js';
 
 /** Of a home folder: keys, passwords and tokens, histories, and what runs by itself. Names below it, and below each folder that is shown. */
 const ofHome = [

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { originOf } from '@notebridge/kit/find-written';
 import { type MountPoint, parseMounts } from '@notebridge/kit/mounts';
 import { findBoundBelow } from './bubblewrap-arguments.js';

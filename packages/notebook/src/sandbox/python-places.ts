@@ -1,6 +1,6 @@
-import { lstatSync, readlinkSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, resolve, basename, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { realPathOf } from '@notebridge/kit/seen-files';
 import { outermost } from './outermost.js';
 import { findLinks } from './program-links.js';
@@ -62,7 +62,9 @@ function toReadable(paths: readonly string[]): string[] {
   const home = `${homedir()}/`;
   const believed = paths.filter((path) => !leadsOutOfWritten(path));
   const all = [...new Set(believed.flatMap((path) => [path, realPathOf(path)]))];
-  const fit = all.filter((path): path is string => path !== undefined && realPathOf(path) !== undefined && path !== '/' && !home.startsWith(`${path}/`));
+  const fit = all.filter(
+    (path): path is string => path !== undefined && realPathOf(path) !== undefined && path !== '/' && !home.startsWith(`${path}/`),
+  );
   return outermost(fit);
 }
 

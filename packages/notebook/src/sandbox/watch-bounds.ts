@@ -1,11 +1,11 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { parseMounts } from '@notebridge/kit/mounts';
 import { textIn } from '@notebridge/kit/seen-files';
 import type { ControlGroups } from './control-groups.js';
 import { groupBoundsOf, maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
 import type { SandboxedProcess, SandboxSpec } from './spec.js';
 import { killProcess } from './start-program.js';
-import { parseMounts } from '@notebridge/kit/mounts';
 
 /** A fork bomb makes some thousand processes in this time, where Linux does not bound them; it ends them all at once with the first one. */
 const everyMs = 100;

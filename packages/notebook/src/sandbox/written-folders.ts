@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type CodeStart, findCodePlaces, findInheritedPlaces } from '@notebridge/kit/code-places';
 import { findWritten, folderIdentityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
-import { realPathOf } from '@notebridge/kit/seen-files';
 import { findImportPlaces } from '@notebridge/kit/import-places';
+import { realPathOf } from '@notebridge/kit/seen-files';
 
 /** The folders that code in a sandbox was ever given to write to, until a person withdraws them. */
 export interface WrittenFolders {

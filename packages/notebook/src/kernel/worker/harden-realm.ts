@@ -1,6 +1,6 @@
-import type { Hardened } from '../messages.js';
 import dgram from 'node:dgram';
 import net from 'node:net';
+import type { Hardened } from '../messages.js';
 
 /** What the module `ses` leaves in the global scope; the second comes by the first, and the third by the second. */
 interface SesScope {

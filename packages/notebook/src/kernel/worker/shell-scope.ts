@@ -1,7 +1,7 @@
+import { randomFillSync } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { PlainAbortController } from './abort-signal.js';
-import { randomFillSync } from 'node:crypto';
 
 /**
  * Returns a function that removes what only loading needs. Without `isPlain`, for tests of the other layers, what

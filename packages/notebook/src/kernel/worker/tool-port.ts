@@ -72,7 +72,7 @@ export class ToolPort {
   #waitForPackage(ms: number): string {
     const isPackage = (next: Command) => next.type === 'toolPackage';
     if (this.#package.state === 'coming' && this.#options.mailbox.canWait) {
-        const command = this.#options.mailbox.wait(isPackage, ms);
+      const command = this.#options.mailbox.wait(isPackage, ms);
       if (command === 'interrupted') return 'i';
       if (command?.type === 'toolPackage') this.#install(command);
     }
