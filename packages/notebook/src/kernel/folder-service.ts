@@ -1,3 +1,4 @@
+/** The notebook's folder, to read, for code in a worker that has no files of its own: see host-services.ts. */
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, opendir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,3 +1,4 @@
+/** Entry of the Worker of a page. Serve this folder and its parent as they are built; no bundler is needed. */
 import type { Command, SentReport, StartCommand } from '../messages.js';
 import { createPlainFetch } from './plain-fetch.js';
 import { serve } from './serve.js';

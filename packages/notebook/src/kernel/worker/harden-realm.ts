@@ -1,3 +1,7 @@
+/**
+ * Freezes the JavaScript that Python could get hold of: what ECMAScript brings, by `ses`, and then whatever the runtime put into
+ * the global scope, with all that these lead to. Afterwards it looks at everything once more.
+ */
 import dgram from 'node:dgram';
 import net from 'node:net';
 import type { Hardened } from '../messages.js';

@@ -1,3 +1,7 @@
+/**
+ * Gives Pyodide a global scope that is neither Node's nor a page's, but that of a bare JavaScript shell: it then uses no
+ * `process`, no `require`, no files, no sockets and no programs of the host, and holds none of them when Python comes.
+ */
 import { randomFillSync } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +38,10 @@ class ImmediateChannel {
   readonly port2 = { postMessage: () => void setImmediate(() => this.port1.onmessage?.()) };
 }
 
+/**
+ * What Pyodide needs of the runtime, as functions that hand Node nothing of Python's but numbers, texts and bytes. Node describes
+ * what it refuses, and to do so it calls methods of the refused object with functions of its own.
+ */
 function plainFunctions(): object {
   return {
     console: plainConsole(),
