@@ -7,7 +7,7 @@ import { errnoOf } from '@notebridge/kit/errno';
 import { walkByHandles } from '@notebridge/kit/handle-walk';
 import { walkByPath } from '@notebridge/kit/path-walk';
 import { findHiddenPlaces } from '../sandbox/hidden-places.js';
-import type { HostMessage, HostService } from './host-services.js';
+import type { ServiceMessage, HostService } from './host-services.js';
 import { isCount } from './messages.js';
 
 export interface FolderServiceOptions {
@@ -65,7 +65,7 @@ export class FolderService implements HostService {
     this.#walk = options.walk ?? (process.platform === 'linux' ? walkByHandles : walkByPath);
   }
 
-  async call({ text }: { text: string }): Promise<HostMessage> {
+  async call({ text }: { text: string }): Promise<ServiceMessage> {
     const request = parseFolderRequest(text);
     // One after the other: code asks no other way, and each holds a descriptor for every name of its path.
     const answer = this.#last.then(() => this.#answer(request));
@@ -73,7 +73,7 @@ export class FolderService implements HostService {
     return answer;
   }
 
-  async #answer(request: FolderRequest | undefined): Promise<HostMessage> {
+  async #answer(request: FolderRequest | undefined): Promise<ServiceMessage> {
     try {
       if (!request || this.#isClosed) throw new Refusal(request ? 'EBADF' : 'EINVAL');
       return await this.#carryOut(request);
@@ -90,7 +90,7 @@ export class FolderService implements HostService {
     await Promise.all(files.map((open) => open.close()));
   }
 
-  #carryOut(request: FolderRequest): Promise<HostMessage> {
+  #carryOut(request: FolderRequest): Promise<ServiceMessage> {
     switch (request.op) {
       case 'look':
         return this.#look(request.path);
@@ -110,7 +110,7 @@ export class FolderService implements HostService {
   }
 
   /** What stands at a path, which may be a link. */
-  async #look(path: string): Promise<HostMessage> {
+  async #look(path: string): Promise<ServiceMessage> {
     if (path === '') return this.#at('', async (found) => toAnswer(describe(found.stats)));
     const parent = dirname(path) === '.' ? '' : dirname(path);
     return this.#at(parent, async (found) => {
@@ -122,13 +122,13 @@ export class FolderService implements HostService {
   }
 
   /** Where a link leads to: a path of the folder that has no link in it. */
-  async #target(path: string): Promise<HostMessage> {
+  async #target(path: string): Promise<ServiceMessage> {
     // One that leads out is like one that leads nowhere, as in a sandbox: who walks over folders passes it by.
     return this.#at(path, async ({ inner }) => toAnswer({ target: inner.join('/') }), 'ENOENT');
   }
 
   /** Names and kinds; what is no UTF-8 could not be named by code, and is left out with what is hidden. */
-  async #list(path: string): Promise<HostMessage> {
+  async #list(path: string): Promise<ServiceMessage> {
     return this.#at(path, async (found) => {
       if (found.kind !== 'folder') throw new Refusal('ENOTDIR');
       const { maxEntries = 200_000 } = this.#options;
@@ -148,7 +148,7 @@ export class FolderService implements HostService {
     });
   }
 
-  async #open(path: string): Promise<HostMessage> {
+  async #open(path: string): Promise<ServiceMessage> {
     if (this.#files.size >= (this.#options.maxOpenFiles ?? 64)) throw new Refusal('EMFILE');
     const open = await this.#hold(path);
     const handle = ++this.#lastHandle;
@@ -180,17 +180,17 @@ export class FolderService implements HostService {
     });
   }
 
-  async #statOpen(handle: number): Promise<HostMessage> {
+  async #statOpen(handle: number): Promise<ServiceMessage> {
     return toAnswer(describe(await this.#fileOf(handle).stat({ bigint: true })));
   }
 
-  async #read({ handle, at, length }: { handle: number; at: number; length: number }): Promise<HostMessage> {
+  async #read({ handle, at, length }: { handle: number; at: number; length: number }): Promise<ServiceMessage> {
     const bytes = new Uint8Array(length);
     const { bytesRead } = await this.#fileOf(handle).read(bytes, 0, length, at);
     return { text: '{}', data: bytes.subarray(0, bytesRead) };
   }
 
-  async #closeFile(handle: number): Promise<HostMessage> {
+  async #closeFile(handle: number): Promise<ServiceMessage> {
     const open = this.#files.get(handle);
     this.#files.delete(handle);
     await open?.close();
@@ -261,7 +261,7 @@ function toText(name: Buffer): string | undefined {
   return Buffer.from(text, 'utf8').equals(name) ? text : undefined;
 }
 
-function toAnswer(value: object): HostMessage {
+function toAnswer(value: object): ServiceMessage {
   return { text: JSON.stringify(value) };
 }
 

@@ -2,7 +2,7 @@
 import type { HostCommand, HostReport, ServiceName } from './messages.js';
 
 /** A request, or its answer. */
-export interface HostMessage {
+export interface ServiceMessage {
   /** JSON. Of a request not checked: code may have forged it. */
   readonly text: string;
   readonly data?: Uint8Array<ArrayBuffer> | undefined;
@@ -11,7 +11,7 @@ export interface HostMessage {
 /** One is opened for each worker, and closed with it. */
 export interface HostService {
   /** Rejects with a message that code may see. The signal: nobody waits any more. */
-  call(request: HostMessage, signal: AbortSignal): Promise<HostMessage>;
+  call(request: ServiceMessage, signal: AbortSignal): Promise<ServiceMessage>;
   /** Gives up what is open. Closing twice is harmless. */
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { assertMayBeGiven, assertMayBeWritten } from '../sandbox/given-folder.js
 import type { RunPlace, SandboxMode } from '../sandbox/spec.js';
 import { HostError } from '../session/host-error.js';
 import type { FoundKernel, KernelLaunch } from './found-kernel.js';
-import { assertUsable, type PyodideReach } from './pyodide-reach.js';
+import { assertKernelUsable, type PyodideReach } from './pyodide-reach.js';
 
 export interface CreateKernelOptions extends Omit<JupyterKernelOptions, keyof KernelLaunch> {
   sandbox: SandboxMode;
@@ -28,8 +28,8 @@ export async function createFoundKernel({ launch }: FoundKernel, options: Create
   }
   if (files !== undefined) await assertKept(`--files ${files}`, sandbox);
   // Now, and not when the kernel starts.
-  if (files === 'rw') assertUsable(() => assertMayBeGivenToWrite(folder, { ours, runs }));
-  assertUsable(() => parseAllowedServers(allowNet));
+  if (files === 'rw') assertKernelUsable(() => assertMayBeGivenToWrite(folder, { ours, runs }));
+  assertKernelUsable(() => parseAllowedServers(allowNet));
   if (allowNet.length > 0) await assertKept(`--allow-net ${allowNet.join(',')}`, sandbox);
   return createJupyterKernel({ ...launch, ...others });
 }

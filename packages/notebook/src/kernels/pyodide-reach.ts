@@ -45,7 +45,7 @@ function decide({ files, allowNet, folder, hasFile, ours = [] }: PyodideReachOpt
       'kernel_unusable',
       '"--files rw" cannot be kept by the kernel "pyodide", whose code reads the notebook\'s folder and writes nothing there. Use "--files ro", or choose an own Python: "--kernel auto", or its path; "notebridge kernels" lists them.',
     );
-  assertUsable(() => {
+  assertKernelUsable(() => {
     parseAllowedServers(allowNet);
     if (files === 'ro') assertMayBeGiven(realpathSync(folder), ours);
   });
@@ -54,7 +54,7 @@ function decide({ files, allowNet, folder, hasFile, ours = [] }: PyodideReachOpt
 }
 
 /** Throws `kernel_unusable` where the check throws. */
-export function assertUsable(check: () => void): void {
+export function assertKernelUsable(check: () => void): void {
   try {
     check();
   } catch (error) {
