@@ -4,8 +4,7 @@ import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasDataSuffix, isCodeFile, statOf } from './code-files.js';
 import { isWithin } from './find-written.js';
-import { findImportPlaces } from './import-places.js';
-import { findIpythonPlaces } from './ipython-places.js';
+import { findBehindShim, findImportPlaces, findIpythonPlaces } from './import-places.js';
 import {
   foldersIn,
   isEngine,
@@ -18,7 +17,6 @@ import {
   valuesOfOptions,
 } from './program-words.js';
 import { expandVariables, interpretersOf, isPlainShellText, looseWordsOf, parseShellText, type VariableLookUp } from './shell-words.js';
-import { findBehindShim } from './shims.js';
 import { readHead, readSmallFile } from './small-file.js';
 import { foldersHiddenIn, foldersNamedBy } from './text-folders.js';
 import { fragmentsOf, isVolume, partsOf, sourcesOf } from './word-parts.js';

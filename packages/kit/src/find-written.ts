@@ -1,5 +1,7 @@
-import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, join, parse, sep } from 'node:path';
+import { type MountPoint, parseMounts, unescapeOctal } from './mounts.js';
+import { realPathOf, textIn } from './seen-files.js';
 
 /** As many as Linux follows before it reports a loop. */
 const mostLinks = 40;
@@ -71,16 +73,8 @@ export function folderIdentityOf(folder: string): string | undefined {
 function toKnown(folder: string | KnownFolder, origins: (path: string) => string[]) {
   const { path, identity } = typeof folder === 'string' ? { path: folder } : folder;
   // A folder above it may have been moved to another disk since, with a link left in its place.
-  const paths = [...new Set([path, realPathOf(path)])];
+  const paths = [...new Set([path, realPathOf(path) ?? path])];
   return { path, identity, paths, from: paths.flatMap(origins) };
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }
 
 /** Which place of which file system a path is, as `DEVICE:PATH`; links are not followed. Undefined where the system does not say (Linux does). */
@@ -130,54 +124,39 @@ function readLink(path: string): string | undefined {
 /** So that what is mounted twice is known by both names, the first one being its own; and what an overlay shows, by those of its layers. */
 function createOrigins(): (path: string) => string[] {
   const mounts = readMounts();
-  const mountOf = (path: string) => mounts.findLast(({ point }) => isWithin(path, point));
+  const mountOf = (path: string) => mounts.findLast((mount) => isWithin(path, mount.path));
   const toOrigin = ({ device, root }: MountPoint, below: string) => `${device}:${join(root, below)}`;
   return (path) => {
     const mount = mountOf(path);
     if (mount === undefined) return [];
-    const below = path.slice(mount.point.length);
+    const below = path.slice(mount.path.length);
     const layers = mount.layers.map((layer) => join(layer, mount.root, below));
     return [
       toOrigin(mount, below),
       ...layers.flatMap((layer) => {
         const under = mountOf(layer);
-        return under === undefined ? [] : [toOrigin(under, layer.slice(under.point.length))];
+        return under === undefined ? [] : [toOrigin(under, layer.slice(under.path.length))];
       }),
     ];
   };
 }
 
-interface MountPoint {
-  device: string;
-  root: string;
-  point: string;
+interface LayeredMount extends MountPoint {
   /** The folders that an overlay shows as one. Empty for any other mount. */
   layers: readonly string[];
 }
 
 /** Shorter ones first; of those at one place, the last one is seen. */
-function readMounts(): MountPoint[] {
+function readMounts(): LayeredMount[] {
   if (process.platform !== 'linux') return [];
-  try {
-    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(Boolean);
-    const found = lines.map((line) => {
-      const [, , device = '', root = '', point = ''] = line.split(' ');
-      return { device, root: unescapeOctal(root), point: unescapeOctal(point), layers: layersIn(line) };
-    });
-    return found.sort((one, other) => one.point.length - other.point.length);
-  } catch {
-    return [];
-  }
+  const mounts = parseMounts(textIn('/proc/self/mountinfo') ?? '');
+  const found = mounts.map((mount) => ({ ...mount, layers: layersOf(mount) }));
+  return found.sort((one, other) => one.path.length - other.path.length);
 }
 
-function layersIn(line: string): string[] {
-  const [, options = ''] = / - overlay \S+ (\S+)$/.exec(line) ?? [];
-  const lists = options.split(',').map((option) => /^(?:lowerdir|upperdir)\+?=(.*)$/.exec(option)?.[1] ?? '');
-  return lists
-    .flatMap((list) => list.split(/(?<!\\):/))
-    .flatMap((layer) => (layer.startsWith('/') ? [realPathOf(unescapeOctal(layer))] : []));
-}
-
-function unescapeOctal(text: string): string {
-  return text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+function layersOf({ fileSystem, options }: MountPoint): string[] {
+  if (fileSystem !== 'overlay') return [];
+  const lists = options.map((option) => /^(?:lowerdir|upperdir)\+?=(.*)$/.exec(option)?.[1] ?? '');
+  const layers = lists.flatMap((list) => list.split(/(?<!\\):/)).filter((layer) => layer.startsWith('/'));
+  return layers.map(unescapeOctal).map((layer) => realPathOf(layer) ?? layer);
 }

@@ -1,6 +1,6 @@
-import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
+import { entriesIn, namesIn, realPathOf } from './seen-files.js';
 import { readSmallFile } from './small-file.js';
 
 /** A path file, or one that names many modules of a project. */
@@ -23,18 +23,18 @@ function findLibraries(python: string, env: NodeJS.ProcessEnv): { libraries: str
   const config = readSmallFile(join(prefix, 'pyvenv.cfg'));
   const settingOf = (name: string) => new RegExp(`^\\s*${name}\\s*=\\s*(.*?)\\s*$`, 'im').exec(config ?? '')?.[1];
   const home = settingOf('home');
-  const real = realPrefixOf(python);
+  const real = realPathOf(python);
   // Some environments see those of the Python that they were made of, and its user's; to ask each which costs more than to look.
   const prefixes = [
     prefix,
     ...(PYTHONHOME ? PYTHONHOME.split(delimiter) : []),
     ...(home === undefined ? [] : [dirname(home)]),
-    ...(real === undefined ? [] : [real]),
+    ...(real === undefined ? [] : [dirname(dirname(real))]),
   ];
   const all = [...prefixes, ...(prefixes.includes('/usr') ? ['/usr/local'] : []), PYTHONUSERBASE || join(HOME || homedir(), '.local')];
   const seen = settingOf('include-system-site-packages')?.toLowerCase() === 'false' ? [prefix] : all;
   const libraries = [...new Set(seen)].flatMap((each) =>
-    entriesOf(join(each, 'lib'))
+    entriesIn(join(each, 'lib'))
       .filter(({ name }) => /^(python|pypy)3/.test(name))
       .map(({ name }) => join(each, 'lib', name)),
   );
@@ -48,7 +48,7 @@ function findLibraries(python: string, env: NodeJS.ProcessEnv): { libraries: str
 }
 
 function findNamedPlaces(folder: string): string[] {
-  const entries = entriesOf(folder);
+  const entries = entriesIn(folder);
   const links = linksIn(folder);
   const lines = entries.filter(({ name }) => name.endsWith('.pth')).flatMap(({ name }) => readLines(join(folder, name)));
   const imports = lines.filter((line) => /^import\s/.test(line));
@@ -64,7 +64,7 @@ function findNamedPlaces(folder: string): string[] {
 }
 
 function linksIn(folder: string): string[] {
-  return entriesOf(folder)
+  return entriesIn(folder)
     .filter((entry) => entry.isSymbolicLink())
     .map(({ name }) => join(folder, name));
 }
@@ -77,18 +77,23 @@ function readLines(path: string): string[] {
     .map((line) => line.trimEnd());
 }
 
-function realPrefixOf(python: string): string | undefined {
-  try {
-    return dirname(dirname(realpathSync(python)));
-  } catch {
-    return undefined;
-  }
+/** The programs that a shim of pyenv, asdf or mise, or `pyenv` itself, may start: in each Python that is installed. Empty for any other program. */
+export function findBehindShim(program: string): string[] {
+  if (basename(dirname(program)) !== 'shims' && basename(program) !== 'pyenv') return [];
+  const root = dirname(dirname(program));
+  return ['versions', 'installs/python'].flatMap((folder) =>
+    namesIn(join(root, folder)).flatMap((version) => ['python', basename(program)].map((name) => join(root, folder, version, 'bin', name))),
+  );
 }
 
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+/**
+ * The files of IPython's own folder that it runs, or takes as settings, as each kernel starts. Each may be a link, and whatever is there is code. `env`: of
+ * the kernel.
+ */
+export function findIpythonPlaces(env: Readonly<Record<string, string | undefined>>): string[] {
+  const folder = env.IPYTHONDIR || join(env.HOME || homedir(), '.ipython');
+  const profile = join(folder, 'profile_default');
+  const startup = join(profile, 'startup');
+  const settings = ['ipython_config', 'ipython_kernel_config'].flatMap((name) => [`${name}.py`, `${name}.json`]);
+  return [...[...settings, 'startup'].map((name) => join(profile, name)), ...namesIn(startup).map((name) => join(startup, name))];
 }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { errnoOf } from './errno.js';
+import { textIn } from './seen-files.js';
 
 /**
  * True if there is a process of that number now, of any user. Numbers are given again: it need not be the one that was meant. One that has
@@ -22,11 +22,7 @@ export function startOfProcess(pid: number): string | undefined {
 /** The fields of proc_pid_stat(5) from the state on (field 3); undefined where the system says nothing. */
 function statOf(pid: number): string[] | undefined {
   if (process.platform !== 'linux') return undefined;
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may have spaces and parentheses in it.
-    return line.slice(line.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
-  }
+  const line = textIn(`/proc/${pid}/stat`);
+  // The name of the program, in parentheses, may have spaces and parentheses in it.
+  return line?.slice(line.lastIndexOf(')') + 2).split(' ');
 }

@@ -1,7 +1,8 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { isIPv4, type Socket } from 'node:net';
 import { endianness, release } from 'node:os';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { textIn } from './seen-files.js';
 
 /**
  * The user at the other end of a connection: the number of one of this machine; `elsewhere`: another machine, or nobody can tell; `unknown`: this
@@ -177,9 +178,5 @@ function toHex(bytes: readonly number[]): string {
 const overflowUser = 65_534;
 
 function isInNamespace(): boolean {
-  try {
-    return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'));
-  } catch {
-    return true;
-  }
+  return !/^\s*0\s+0\s+4294967295\s*$/.test(textIn('/proc/self/uid_map') ?? '');
 }

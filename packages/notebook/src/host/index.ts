@@ -16,12 +16,11 @@ export { createNodeKernel, type NodeKernelOptions } from '../kernel/node-kernel.
 export { lookAtSandbox } from '../kernel/open-sandbox.js';
 export type { WhyLeftOut, Written, WrittenBounds, WrittenFile } from '../kernel/written-files.js';
 export type { FolderTrust, KernelDecision } from '../kernels/choose-kernel.js';
-export { toUsableKernel, type UsableKernelOptions } from '../kernels/find-usable.js';
+export { type KernelOverview, lookAtKernels, toUsableKernel, type UsableKernelOptions } from '../kernels/find-usable.js';
 export type { FoundKernel } from '../kernels/found-kernel.js';
 export type { KernelChoice } from '../kernels/kernel-choice.js';
-export { type KernelOverview, lookAtKernels } from '../kernels/look-at-kernels.js';
 export type { KernelOptions } from '../kernels/notebook-kernels.js';
-export { type KernelBounds, lookAtBounds } from '../sandbox/look-at-bounds.js';
+export { type KernelBounds, lookAtBounds } from '../sandbox/control-groups.js';
 export type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 export { heedWrittenFolders, type WrittenFolders } from '../sandbox/written-folders.js';
 export { HostError, type HostErrorCode, hostErrors } from '../session/host-error.js';

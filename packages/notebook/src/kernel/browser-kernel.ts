@@ -36,8 +36,8 @@ function openBrowserWorker(options: BrowserKernelOptions): OpenWorker {
       indexUrl: options.indexUrl.href,
       pythonUrl: pythonUrl.href,
       fetchOrigins: options.fetchOrigins ?? [],
-      ...(options.stdlibUrl ? { stdlibUrl: options.stdlibUrl.href } : {}),
-      ...(signals ? { signals } : {}),
+      stdlibUrl: options.stdlibUrl?.href,
+      signals,
     };
     worker.postMessage(start);
     return {

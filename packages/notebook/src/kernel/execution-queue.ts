@@ -4,6 +4,9 @@ import type { ExecuteOptions, Execution, InputQuestion } from './kernel.js';
 import type { CodeAsker } from './kernel-tools.js';
 import type { Report } from './messages.js';
 
+/** Runs of one kernel's life that output may still come for: what code shows after its cell has ended belongs to that cell. */
+export const maxRecentRuns = 1000;
+
 /** One cell's run, from the queue to its end, which comes once. Output may come later. */
 export class PendingExecution {
   readonly source: string;

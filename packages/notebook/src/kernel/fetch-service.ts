@@ -1,7 +1,7 @@
 /** Fetching for code in a worker that has no network of its own: see host-services.ts. */
 import type { IncomingMessage } from 'node:http';
 import type { RelayFetch, RelayRequest } from '../relay/relay-fetch.js';
-import type { HostAnswer, HostRequest, HostService } from './host-services.js';
+import type { ServiceMessage, HostService } from './host-services.js';
 
 export interface FetchLimits {
   /** Default: 16; others wait for their turn. */
@@ -45,7 +45,7 @@ export class FetchService implements HostService {
     this.#limits = { maxRequests, maxBytes, timeoutMs };
   }
 
-  async call({ text, data }: HostRequest, signal: AbortSignal): Promise<HostAnswer> {
+  async call({ text, data }: ServiceMessage, signal: AbortSignal): Promise<ServiceMessage> {
     const { op, handle, ...request } = parse(text);
     if (op === 'open') return this.#openWithin(toRequest(request, data), text.length + (data?.byteLength ?? 0), signal);
     const running = this.#running.get(Number(handle));
@@ -62,7 +62,7 @@ export class FetchService implements HostService {
     for (const begin of this.#queue.splice(0)) begin();
   }
 
-  async #openWithin(request: RelayRequest, bytes: number, signal: AbortSignal): Promise<HostAnswer> {
+  async #openWithin(request: RelayRequest, bytes: number, signal: AbortSignal): Promise<ServiceMessage> {
     if (this.#sentBytes + bytes > maxAllSentBytes)
       throw new Error(`requests that have no answer yet send ${maxAllSentBytes} bytes at most, all together`);
     this.#sentBytes += bytes;
@@ -73,7 +73,7 @@ export class FetchService implements HostService {
     }
   }
 
-  async #open(request: RelayRequest, signal: AbortSignal): Promise<HostAnswer> {
+  async #open(request: RelayRequest, signal: AbortSignal): Promise<ServiceMessage> {
     await this.#turn();
     const abort = new AbortController();
     const stop = () => abort.abort();
@@ -113,7 +113,7 @@ export class FetchService implements HostService {
   }
 
   /** The next piece; without bytes it was the last. */
-  async #read(running: Running): Promise<HostAnswer> {
+  async #read(running: Running): Promise<ServiceMessage> {
     const { body } = running;
     if (running.isBeingRead) throw new Error('this answer is being read already');
     running.isBeingRead = true;

@@ -7,8 +7,8 @@ import { errnoOf } from '@notebridge/kit/errno';
 import { walkByHandles } from '@notebridge/kit/handle-walk';
 import { walkByPath } from '@notebridge/kit/path-walk';
 import { findHiddenPlaces } from '../sandbox/hidden-places.js';
-import { type FolderRequest, parseFolderRequest } from './folder-request.js';
-import type { HostAnswer, HostService } from './host-services.js';
+import type { ServiceMessage, HostService } from './host-services.js';
+import { isCount } from './messages.js';
 
 export interface FolderServiceOptions {
   /** Its path is trusted, and may be a link. */
@@ -65,7 +65,7 @@ export class FolderService implements HostService {
     this.#walk = options.walk ?? (process.platform === 'linux' ? walkByHandles : walkByPath);
   }
 
-  async call({ text }: { text: string }): Promise<HostAnswer> {
+  async call({ text }: { text: string }): Promise<ServiceMessage> {
     const request = parseFolderRequest(text);
     // One after the other: code asks no other way, and each holds a descriptor for every name of its path.
     const answer = this.#last.then(() => this.#answer(request));
@@ -73,7 +73,7 @@ export class FolderService implements HostService {
     return answer;
   }
 
-  async #answer(request: FolderRequest | undefined): Promise<HostAnswer> {
+  async #answer(request: FolderRequest | undefined): Promise<ServiceMessage> {
     try {
       if (!request || this.#isClosed) throw new Refusal(request ? 'EBADF' : 'EINVAL');
       return await this.#carryOut(request);
@@ -90,7 +90,7 @@ export class FolderService implements HostService {
     await Promise.all(files.map((open) => open.close()));
   }
 
-  #carryOut(request: FolderRequest): Promise<HostAnswer> {
+  #carryOut(request: FolderRequest): Promise<ServiceMessage> {
     switch (request.op) {
       case 'look':
         return this.#look(request.path);
@@ -110,7 +110,7 @@ export class FolderService implements HostService {
   }
 
   /** What stands at a path, which may be a link. */
-  async #look(path: string): Promise<HostAnswer> {
+  async #look(path: string): Promise<ServiceMessage> {
     if (path === '') return this.#at('', async (found) => toAnswer(describe(found.stats)));
     const parent = dirname(path) === '.' ? '' : dirname(path);
     return this.#at(parent, async (found) => {
@@ -122,13 +122,13 @@ export class FolderService implements HostService {
   }
 
   /** Where a link leads to: a path of the folder that has no link in it. */
-  async #target(path: string): Promise<HostAnswer> {
+  async #target(path: string): Promise<ServiceMessage> {
     // One that leads out is like one that leads nowhere, as in a sandbox: who walks over folders passes it by.
     return this.#at(path, async ({ inner }) => toAnswer({ target: inner.join('/') }), 'ENOENT');
   }
 
   /** Names and kinds; what is no UTF-8 could not be named by code, and is left out with what is hidden. */
-  async #list(path: string): Promise<HostAnswer> {
+  async #list(path: string): Promise<ServiceMessage> {
     return this.#at(path, async (found) => {
       if (found.kind !== 'folder') throw new Refusal('ENOTDIR');
       const { maxEntries = 200_000 } = this.#options;
@@ -148,7 +148,7 @@ export class FolderService implements HostService {
     });
   }
 
-  async #open(path: string): Promise<HostAnswer> {
+  async #open(path: string): Promise<ServiceMessage> {
     if (this.#files.size >= (this.#options.maxOpenFiles ?? 64)) throw new Refusal('EMFILE');
     const open = await this.#hold(path);
     const handle = ++this.#lastHandle;
@@ -180,17 +180,17 @@ export class FolderService implements HostService {
     });
   }
 
-  async #statOpen(handle: number): Promise<HostAnswer> {
+  async #statOpen(handle: number): Promise<ServiceMessage> {
     return toAnswer(describe(await this.#fileOf(handle).stat({ bigint: true })));
   }
 
-  async #read({ handle, at, length }: { handle: number; at: number; length: number }): Promise<HostAnswer> {
+  async #read({ handle, at, length }: { handle: number; at: number; length: number }): Promise<ServiceMessage> {
     const bytes = new Uint8Array(length);
     const { bytesRead } = await this.#fileOf(handle).read(bytes, 0, length, at);
     return { text: '{}', data: bytes.subarray(0, bytesRead) };
   }
 
-  async #closeFile(handle: number): Promise<HostAnswer> {
+  async #closeFile(handle: number): Promise<ServiceMessage> {
     const open = this.#files.get(handle);
     this.#files.delete(handle);
     await open?.close();
@@ -261,6 +261,50 @@ function toText(name: Buffer): string | undefined {
   return Buffer.from(text, 'utf8').equals(name) ? text : undefined;
 }
 
-function toAnswer(value: object): HostAnswer {
+function toAnswer(value: object): ServiceMessage {
   return { text: JSON.stringify(value) };
+}
+
+/** What code wants of the folder. Paths are relative, of names alone; the empty one is the folder itself. */
+type FolderRequest =
+  | { readonly op: 'look' | 'target' | 'list' | 'open'; readonly path: string }
+  | { readonly op: 'stat' | 'close'; readonly handle: number }
+  | { readonly op: 'read'; readonly handle: number; readonly at: number; readonly length: number };
+
+/** Of one answer. */
+const maxReadBytes = 1024 * 1024;
+const maxPathCharacters = 4096;
+
+/** Undefined for what is none: code may have forged it. */
+function parseFolderRequest(text: string): FolderRequest | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { op, path, handle, at, length } = value as { [key: string]: unknown };
+  switch (op) {
+    case 'look':
+    case 'target':
+    case 'list':
+    case 'open':
+      return isPath(path) ? { op, path } : undefined;
+    case 'stat':
+    case 'close':
+      return isCount(handle) ? { op, handle } : undefined;
+    case 'read':
+      return isCount(handle) && isCount(at) && isCount(length) ? { op, handle, at, length: Math.min(length, maxReadBytes) } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Backslashes and colons are more than a part of a name on Windows. */
+const notInNames = process.platform === 'win32' ? /[\0\\:]/ : /\0/;
+
+function isPath(path: unknown): path is string {
+  if (typeof path !== 'string' || path.length > maxPathCharacters || notInNames.test(path)) return false;
+  return path === '' || path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }

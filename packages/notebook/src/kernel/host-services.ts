@@ -1,14 +1,9 @@
 /** What the host does for code besides tools: it reads the notebook's folder, and fetches from servers that are allowed. */
 import type { HostCommand, HostReport, ServiceName } from './messages.js';
 
-export interface HostRequest {
-  /** JSON, as the worker has printed it. Not checked: code may have forged it. */
-  readonly text: string;
-  readonly data?: Uint8Array<ArrayBuffer> | undefined;
-}
-
-export interface HostAnswer {
-  /** JSON. */
+/** A request, or its answer. */
+export interface ServiceMessage {
+  /** JSON. Of a request not checked: code may have forged it. */
   readonly text: string;
   readonly data?: Uint8Array<ArrayBuffer> | undefined;
 }
@@ -16,7 +11,7 @@ export interface HostAnswer {
 /** One is opened for each worker, and closed with it. */
 export interface HostService {
   /** Rejects with a message that code may see. The signal: nobody waits any more. */
-  call(request: HostRequest, signal: AbortSignal): Promise<HostAnswer>;
+  call(request: ServiceMessage, signal: AbortSignal): Promise<ServiceMessage>;
   /** Gives up what is open. Closing twice is harmless. */
   close(): Promise<void>;
 }
@@ -29,13 +24,10 @@ const maxCalls = 1024;
 /** Of one request, its bytes apart: a path, or an address and its headers. As JSON it could take fifty times as much memory. */
 const maxTextCharacters = 128 * 1024;
 
-export interface HostCalls {
-  take(report: HostReport): void;
-  close(): Promise<void>;
-}
+export type HostCalls = ReturnType<typeof openHostCalls>;
 
 /** The calls of one worker, answered in any order, and ended with it. */
-export function openHostCalls(services: HostServices, send: (command: HostCommand) => void): HostCalls {
+export function openHostCalls(services: HostServices, send: (command: HostCommand) => void) {
   const opened = new Map<ServiceName, HostService>();
   const allRunning = new Map<number, AbortController>();
   let isClosed = false;
@@ -54,19 +46,19 @@ export function openHostCalls(services: HostServices, send: (command: HostComman
     const command = await open(service)
       .call({ text, data }, abort.signal)
       .then(
-        ({ text: answered, data: bytes }): HostCommand => ({ type: 'hostAnswer', id, text: answered, ...(bytes ? { data: bytes } : {}) }),
+        ({ text: answered, data: bytes }): HostCommand => ({ type: 'hostAnswer', id, text: answered, data: bytes }),
         (error: unknown) => failure(id, error instanceof Error ? error.message : String(error)),
       );
     if (allRunning.delete(id)) send(command);
   };
 
   return {
-    take(report) {
+    take(report: HostReport): void {
       if (isClosed) return;
       if (report.type === 'hostCall') void begin(report);
       else allRunning.get(report.id)?.abort();
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       for (const abort of allRunning.values()) abort.abort();
       allRunning.clear();

@@ -14,23 +14,23 @@ export interface StartCommand {
   /** The folder of our Python files, with a slash at the end. */
   pythonUrl: string;
   /** Python's standard library with compiled code; see pyodide-files.ts. Without it Pyodide's own, and a slow start. */
-  stdlibUrl?: string;
+  stdlibUrl?: string | undefined;
   /** The memory that Python begins with, for a worker of Node; see snapshot-file.ts. Without it, or where it does not fit, the start is slow. */
-  snapshotUrl?: string;
+  snapshotUrl?: string | undefined;
   /** The origins that Python may fetch from; all others are refused. */
   fetchOrigins: readonly string[];
   /** See shared-signals.ts. Without it only code that waits can be interrupted. */
-  signals?: SharedArrayBuffer;
+  signals?: SharedArrayBuffer | undefined;
   /** What code gets of the notebook's folder, through `hostCall`. Default: nothing. */
-  files?: 'ro';
+  files?: 'ro' | undefined;
   /** Fetching goes to the host as well, through `hostCall`, and `fetchOrigins` counts for nothing. Default: it does not. */
-  network?: true;
+  network?: true | undefined;
   /** Code has a folder for files, which `takeWritten` takes. Default: it has none, and `takeWritten` is not sent. */
-  out?: true;
+  out?: true | undefined;
   /** The module `ses`, for a worker of Node. */
-  sesUrl?: string;
+  sesUrl?: string | undefined;
   /** @internal For tests of the other layers: the JavaScript around Python stays as the runtime made it. */
-  hardening?: false;
+  hardening?: false | undefined;
 }
 
 /** What was frozen before the first code of the user ran. */
@@ -56,7 +56,7 @@ export type WorkerRequest =
   | { type: 'takeWritten'; bounds: WrittenBounds };
 
 /** The answer to the `hostCall` of this id: JSON, and bytes where there are some. */
-export type HostCommand = { type: 'hostAnswer'; id: number; text: string; data?: Uint8Array<ArrayBuffer> };
+export type HostCommand = { type: 'hostAnswer'; id: number; text: string; data?: Uint8Array<ArrayBuffer> | undefined };
 
 /** About tools that code may call; only where the kernel has some. The first one opens the way to them. */
 export type ToolCommand =
@@ -67,7 +67,7 @@ export type ToolCommand =
 /** `count` is the execution count of the cell, which also distinguishes executions of one worker. Output may come behind the `done` of its cell. */
 export type Report =
   /** `hardened` is missing where that layer is not active. `slowStart`: why Python did not begin with the memory of its snapshot. */
-  | { type: 'ready'; version: string; hardened?: Hardened; slowStart?: string }
+  | { type: 'ready'; version: string; hardened?: Hardened | undefined; slowStart?: string | undefined }
   /** `characters` is what the kernel acknowledges once it has taken the output. */
   | { type: 'output'; count: number; output: Output; characters: number; displayId?: string; update?: boolean }
   | { type: 'clear'; count: number; wait: boolean }
@@ -83,13 +83,13 @@ export type Report =
 export type WorkerAnswer =
   | { type: 'completions'; id: number; matches: string[]; word: string }
   /** Without a value where the expression gave no text. */
-  | { type: 'evaluated'; id: number; value?: string }
+  | { type: 'evaluated'; id: number; value?: string | undefined }
   /** See written-files.ts. */
   | { type: 'written'; id: number; text: string; data: Uint8Array<ArrayBuffer> };
 
 /** What code wants of the host besides tools; see host-services.ts. Ids are the worker's own. `text` is JSON. */
 export type HostReport =
-  | { type: 'hostCall'; id: number; service: ServiceName; text: string; data?: Uint8Array<ArrayBuffer> }
+  | { type: 'hostCall'; id: number; service: ServiceName; text: string; data?: Uint8Array<ArrayBuffer> | undefined }
   /** Nobody waits for the answer any more. */
   | { type: 'hostCancel'; id: number };
 
@@ -122,8 +122,9 @@ export function withShown(sent: unknown, parse?: (text: string) => unknown): unk
 export function parseReport(value: unknown): Report | undefined {
   if (!isRecord(value)) return undefined;
   const { type } = value;
-  if (typeof type !== 'string' || !Object.hasOwn(checks, type) || isTooDeep(value)) return undefined;
-  return checks[type as Report['type']](value) ? (value as Report) : undefined;
+  if (typeof type !== 'string' || !Object.hasOwn(shapes, type) || isTooDeep(value)) return undefined;
+  const isRight = hasShape(value, shapes[type as Report['type']]) && (value.result === undefined || hasShape(value, shapeOfResult));
+  return isRight ? (value as Report) : undefined;
 }
 
 function parseShown(text: string, parse: ((text: string) => unknown) | undefined): unknown {
@@ -137,39 +138,33 @@ function parseShown(text: string, parse: ((text: string) => unknown) | undefined
 }
 
 type Fields = { [key: string]: unknown };
+type Check = (value: unknown) => boolean;
 
-const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
-  ready: ({ version, hardened, slowStart }) =>
-    typeof version === 'string' &&
-    (slowStart === undefined || typeof slowStart === 'string') &&
-    (hardened === undefined || (isRecord(hardened) && isCount(hardened.globals) && isCount(hardened.objects))),
-  output: ({ count, output, characters, displayId }) =>
-    isCount(count) && isCount(characters) && isOutputOf(output) && (displayId === undefined || typeof displayId === 'string'),
-  clear: ({ count, wait }) => isCount(count) && typeof wait === 'boolean',
-  done: ({ count, status, result, characters }) =>
-    isCount(count) &&
-    (status === 'ok' || status === 'error' || status === 'interrupted') &&
-    (result === undefined || (isOutputOf(result) && isCount(characters))),
-  completions: ({ id, matches, word }) => isCount(id) && isTexts(matches) && typeof word === 'string',
-  evaluated: ({ id, value }) => isCount(id) && (value === undefined || typeof value === 'string'),
-  written: ({ id, text, data }) => isCount(id) && typeof text === 'string' && data instanceof Uint8Array,
-  hostCall: ({ id, service, text, data }) =>
-    isCount(id) &&
-    (service === 'files' || service === 'network' || service === 'input') &&
-    typeof text === 'string' &&
-    (data === undefined || data instanceof Uint8Array),
-  hostCancel: ({ id }) => isCount(id),
-  toolCall: ({ id, server, tool, body, hears, cell }) =>
-    isCount(id) &&
-    typeof server === 'string' &&
-    typeof tool === 'string' &&
-    typeof body === 'string' &&
-    typeof hears === 'boolean' &&
-    (cell === undefined || typeof cell === 'string'),
-  toolCancel: ({ id }) => isCount(id),
-  toolHeard: ({ id }) => isCount(id),
-  dead: ({ reason }) => typeof reason === 'string',
+const shapes: { [type in Report['type']]: { [field: string]: Check } } = {
+  ready: { version: isText, slowStart: maybe(isText), hardened: maybe(isHardened) },
+  output: { count: isCount, output: isOutputOf, characters: isCount, displayId: maybe(isText) },
+  clear: { count: isCount, wait: isBoolean },
+  done: { count: isCount, status: isStatus },
+  completions: { id: isCount, matches: isTexts, word: isText },
+  evaluated: { id: isCount, value: maybe(isText) },
+  written: { id: isCount, text: isText, data: isBytes },
+  hostCall: { id: isCount, service: isService, text: isText, data: maybe(isBytes) },
+  hostCancel: { id: isCount },
+  toolCall: { id: isCount, server: isText, tool: isText, body: isText, hears: isBoolean, cell: maybe(isText) },
+  toolCancel: { id: isCount },
+  toolHeard: { id: isCount },
+  dead: { reason: isText },
 };
+/** Of a `done` with the value of the cell's last expression. */
+const shapeOfResult = { result: isOutputOf, characters: isCount };
+
+function hasShape(fields: Fields, shape: { [field: string]: Check }): boolean {
+  return Object.entries(shape).every(([field, check]) => check(fields[field]));
+}
+
+function maybe(check: Check): Check {
+  return (value) => value === undefined || check(value);
+}
 
 /** Whether it is an output of nbformat, and no deeper than code can walk. */
 export function isOutput(output: unknown): output is Output {
@@ -208,10 +203,35 @@ function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function isCount(value: unknown): boolean {
+function isHardened(value: unknown): boolean {
+  return isRecord(value) && isCount(value.globals) && isCount(value.objects);
+}
+
+function isStatus(value: unknown): boolean {
+  return value === 'ok' || value === 'error' || value === 'interrupted';
+}
+
+function isService(value: unknown): boolean {
+  return value === 'files' || value === 'network' || value === 'input';
+}
+
+/** A number of things, or the id of one. */
+export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
 function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean';
+}
+
+function isBytes(value: unknown): boolean {
+  return value instanceof Uint8Array;
 }

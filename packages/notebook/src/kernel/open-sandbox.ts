@@ -5,6 +5,7 @@ import { maxProcessesOf } from '../sandbox/limits.js';
 import { probeSandbox } from '../sandbox/probe.js';
 import { createSandboxExec } from '../sandbox/sandbox-exec.js';
 import type { Sandbox, SandboxMode, SandboxSpec } from '../sandbox/spec.js';
+import type { LaunchedProgram } from './child-program.js';
 import { KernelError } from './kernel-error.js';
 import type { Layer } from './layers.js';
 
@@ -31,6 +32,16 @@ export async function openSandbox(mode: SandboxMode): Promise<OpenedSandbox> {
   if (!isUsable) return without(tried.reason, tried.fix);
   proven = tried;
   return { sandbox: tried, layerOf: (spec) => toLayer(tried, spec) };
+}
+
+/** Starts a program in the sandbox. */
+export function launchInside(sandbox: Sandbox, spec: SandboxSpec): LaunchedProgram {
+  const sandboxed = sandbox.launch(spec);
+  const inspect = async () => {
+    const faults = await sandbox.findFaults(sandboxed, spec);
+    if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
+  };
+  return { ...sandboxed, inspect };
 }
 
 /** For those who only want to know: how a kernel's layer of the operating system would stand. Never rejects. */

@@ -9,15 +9,10 @@ import { createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { KernelFiles } from './node-kernel.js';
 import { fingerprintOf, isMadeOf, packSnapshot } from './snapshot-file.js';
 
-/** See `KernelFiles`. */
-export interface SnapshotFiles {
-  workerUrl: URL;
-  pythonUrl: URL;
-  indexUrl: URL;
-  stdlibUrl: URL;
-}
+type SnapshotFiles = Pick<KernelFiles, 'workerUrl' | 'pythonUrl' | 'indexUrl'> & { stdlibUrl: URL };
 
 const builtFolder = new URL('./stdlib/', import.meta.url);
 

@@ -1,16 +1,13 @@
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Logger } from '@notebridge/kit/logger';
 import type { MimeBundle } from '../model/output.js';
-import type { PendingExecution } from './execution-queue.js';
-import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
-import { createInputService } from './input-service.js';
-import { type Interpreter, openInterpreter } from './interpreter.js';
+import { maxRecentRuns, type PendingExecution } from './execution-queue.js';
+import { type HostCalls, type HostService, type HostServices, openHostCalls } from './host-services.js';
 import type { Completions, KernelInfo } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
-import type { OpenWorker } from './kernel-worker.js';
-import type { Layer } from './layers.js';
-import type { Report, WorkerAnswer, WorkerRequest } from './messages.js';
+import type { KernelWorker, OpenWorker } from './kernel-worker.js';
+import { parseReport, type Report, type WorkerAnswer, type WorkerRequest } from './messages.js';
 import { type Engine, type EngineEvents, QueuedKernel, type QueueOptions } from './queued-kernel.js';
-import { RecentRuns } from './recent-runs.js';
 import { openToolCalls, type ToolCalls } from './tool-calls.js';
 import { within } from './within.js';
 import { parseWritten, type Written, type WrittenBounds } from './written-files.js';
@@ -30,25 +27,17 @@ const evaluationTimeoutMs = 30_000;
 /** Of one look at the folder, and of what runs in the background before it. */
 const writtenTimeoutMs = 5000;
 
+/** The version is empty until the kernel has started once. */
+const pyodideInfo: KernelInfo = { name: 'pyodide', displayName: 'Python (Pyodide)', language: 'python', version: '' };
+
 /** Python by Pyodide, in a worker of the runtime that `openWorker` knows: a Worker of a page, or a process of Node. */
 export class PyodideKernel extends QueuedKernel<PyodideEngine> {
-  protected readonly restarted = 'Python';
+  protected readonly engineName = 'Python';
   readonly #options: PyodideKernelOptions;
-  #version = '';
-  #layers: readonly Layer[] | undefined;
 
   constructor(options: PyodideKernelOptions) {
-    super(options);
+    super(options, pyodideInfo);
     this.#options = options;
-  }
-
-  /** The version is empty until the kernel has started once. */
-  get info(): KernelInfo {
-    return { name: 'pyodide', displayName: 'Python (Pyodide)', language: 'python', version: this.#version };
-  }
-
-  get layers(): readonly Layer[] | undefined {
-    return this.#layers;
   }
 
   /** What the name at `position` could go on as. Nothing while a cell runs: Python does one thing at a time. */
@@ -77,62 +66,49 @@ export class PyodideKernel extends QueuedKernel<PyodideEngine> {
   }
 
   protected open(events: EngineEvents): PyodideEngine {
-    return new PyodideEngine({ ...this.#options, startTimeoutMs: this.startTimeoutMs }, events, (version, layers) => {
-      this.#version = version;
-      this.#layers = layers;
-    });
+    return new PyodideEngine(this.#options, events);
   }
 }
 
 /** One worker, and the cell that runs in it. */
 class PyodideEngine implements Engine {
-  readonly ready: Promise<void>;
   readonly #events: EngineEvents;
-  readonly #interpreter: Interpreter;
+  readonly #worker: KernelWorker;
+  readonly #logger: Logger | undefined;
   readonly #calls: ToolCalls | undefined;
   readonly #hostCalls: HostCalls;
   readonly #requests = new Map<number, (answer: WorkerAnswer | undefined) => void>();
   /** By their counts. */
-  readonly #cells = new RecentRuns<number, PendingExecution>();
+  readonly #cells = new Map<number, PendingExecution>();
   #current: PendingExecution | undefined;
   #count = 0;
   #lastId = 0;
   #isEnded = false;
 
-  constructor(
-    { openWorker, startTimeoutMs, tools, services = {}, logger }: PyodideKernelOptions & { startTimeoutMs: number },
-    events: EngineEvents,
-    onReady: (version: string, layers: readonly Layer[] | undefined) => void,
-  ) {
+  constructor({ openWorker, tools, services = {}, logger }: PyodideKernelOptions, events: EngineEvents) {
     this.#events = events;
-    this.#interpreter = openInterpreter(openWorker, startTimeoutMs, {
-      onReport: (report) => this.#take(report),
-      onDeath: events.onDeath,
+    this.#logger = logger;
+    this.#worker = openWorker({
+      onReport: (value) => this.#take(parseReport(value)),
+      onExit: events.onOver,
     });
-    const { worker, ready } = this.#interpreter;
     const input = () => createInputService(() => this.#current);
-    this.#hostCalls = openHostCalls({ ...services, input }, (command) => worker.send(command));
+    this.#hostCalls = openHostCalls({ ...services, input }, (command) => this.#worker.send(command));
     if (tools) {
       const askerOf = (cell: string) => (cell === String(this.#current?.count) ? this.#current?.asker : undefined);
-      this.#calls = openToolCalls({ tools, send: (command) => worker.send(command), askerOf });
+      this.#calls = openToolCalls({ tools, send: (command) => this.#worker.send(command), askerOf });
     }
-    this.ready = ready.then(({ version, hardened, slowStart }) => {
-      if (slowStart !== undefined) logger?.debug('Python does not begin with its snapshot.', { reason: slowStart });
-      onReady(version, worker.layersWith?.(hardened));
-    });
-    // A caller that ends it early does not wait for it.
-    this.ready.catch(() => {});
   }
 
   run(execution: PendingExecution): void {
     this.#current = execution;
     execution.count = ++this.#count;
-    this.#cells.add(execution.count, execution);
-    this.#interpreter.worker.send({ type: 'execute', count: execution.count, source: execution.source });
+    keepLatest(this.#cells, [execution.count, execution], maxRecentRuns);
+    this.#worker.send({ type: 'execute', count: execution.count, source: execution.source });
   }
 
   interrupt({ count }: PendingExecution): void {
-    this.#interpreter.worker.interrupt(count);
+    this.#worker.interrupt(count);
   }
 
   /** Undefined when it takes longer. */
@@ -143,7 +119,7 @@ class PyodideEngine implements Engine {
   ): Promise<Extract<WorkerAnswer, { type: Type }> | undefined> {
     const id = ++this.#lastId;
     const answered = new Promise<WorkerAnswer | undefined>((resolve) => this.#requests.set(id, resolve));
-    this.#interpreter.worker.send({ ...request, id });
+    this.#worker.send({ ...request, id });
     const answer = await within(timeoutMs, answered);
     this.#requests.delete(id);
     // Code may have forged one of another kind.
@@ -155,22 +131,59 @@ class PyodideEngine implements Engine {
     this.#isEnded = true;
     this.#calls?.close();
     for (const resolve of this.#requests.values()) resolve(undefined);
-    await Promise.all([this.#interpreter.end(), this.#hostCalls.close()]);
+    await Promise.all([this.#worker.terminate(), this.#hostCalls.close()]);
   }
 
-  #take(report: Report): void {
-    if (this.#isEnded) return;
-    if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
-    if (report.type === 'hostCall' || report.type === 'hostCancel') return this.#hostCalls.take(report);
-    if (report.type === 'completions' || report.type === 'evaluated' || report.type === 'written')
-      return this.#requests.get(report.id)?.(report);
-    const execution = this.#current;
-    // A task that outlives its cell shows what it shows there.
-    if (report.type === 'output' || report.type === 'clear') this.#cells.get(report.count)?.take(report);
-    else if (report.type === 'done' && report.count === execution?.count) execution.take(report);
-    if ('characters' in report) this.#interpreter.worker.acknowledge(report.characters);
-    if (report.type !== 'done' || report.count !== execution?.count) return;
-    this.#current = undefined;
-    this.#events.onEnd(execution, report.status);
+  #take(report: Report | undefined): void {
+    if (!report || this.#isEnded) return;
+    switch (report.type) {
+      case 'ready':
+        return this.#becomeReady(report);
+      case 'dead':
+        return this.#events.onOver(report.reason);
+      case 'toolCall':
+      case 'toolCancel':
+      case 'toolHeard':
+        return this.#calls?.take(report);
+      case 'hostCall':
+      case 'hostCancel':
+        return this.#hostCalls.take(report);
+      case 'completions':
+      case 'evaluated':
+      case 'written':
+        return this.#requests.get(report.id)?.(report);
+      default:
+        return this.#takeShown(report);
+    }
   }
+
+  #becomeReady({ version, hardened, slowStart }: Extract<Report, { type: 'ready' }>): void {
+    if (slowStart !== undefined) this.#logger?.debug('Python does not begin with its snapshot.', { reason: slowStart });
+    this.#events.onReady({ ...pyodideInfo, version }, this.#worker.layersWith?.(hardened));
+  }
+
+  #takeShown(report: Extract<Report, { type: 'output' | 'clear' | 'done' }>): void {
+    const ended = report.type === 'done' && report.count === this.#current?.count ? this.#current : undefined;
+    // A task that outlives its cell shows what it shows there.
+    const shownIn = report.type === 'done' ? ended : this.#cells.get(report.count);
+    shownIn?.take(report);
+    if ('characters' in report) this.#worker.acknowledge(report.characters);
+    if (report.type !== 'done' || !ended) return;
+    this.#current = undefined;
+    this.#events.onEnd(ended, report.status);
+  }
+}
+
+/** What `input()` asks is asked where the cell that runs was asked for. Code may forge questions: it could ask them anyway. */
+function createInputService(current: () => PendingExecution | undefined): HostService {
+  return {
+    async call({ text }, signal) {
+      // Whatever code has written there: of what is no object, no member is found.
+      const { prompt, password } = Object(JSON.parse(text)) as { prompt?: unknown; password?: unknown };
+      const question = { prompt: typeof prompt === 'string' ? prompt : '', password: password === true };
+      const answer = await current()?.ask(question, signal);
+      return { text: JSON.stringify(answer === undefined ? {} : { text: answer }) };
+    },
+    close: async () => {},
+  };
 }

@@ -12,6 +12,7 @@ export const pythonFiles = [
     'fitted',
     'folder',
     'formats',
+    'host',
     'installer',
     'kernel',
     'magics',

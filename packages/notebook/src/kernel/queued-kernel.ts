@@ -1,3 +1,4 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import type { MimeBundle, Output } from '../model/output.js';
 import { PendingExecution } from './execution-queue.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from './kernel.js';
@@ -14,8 +15,6 @@ export interface QueueOptions {
 
 /** What runs the cells between one start and the next. */
 export interface Engine {
-  /** Rejects with the message for the person. */
-  readonly ready: Promise<void>;
   /** Its end comes by `onEnd`. One at a time. */
   run(execution: PendingExecution): void;
   interrupt(execution: PendingExecution): void;
@@ -23,10 +22,13 @@ export interface Engine {
   end(now?: boolean): Promise<void>;
 }
 
+/** Of an engine that was ended, and of one that is over, none counts any more. */
 export interface EngineEvents {
+  /** It runs cells from now on. Only the first one counts: code may forge another. */
+  onReady: (info: KernelInfo, layers: readonly Layer[] | undefined) => void;
   onEnd: (execution: PendingExecution, status: Execution['status']) => void;
-  /** It was ready and ended by itself. */
-  onDeath: (reason: string) => void;
+  /** It has ended by itself, or cannot begin. */
+  onOver: (reason: string) => void;
 }
 
 /** The same for code that nobody may run any more. Milliseconds. */
@@ -34,15 +36,17 @@ const withdrawnGraceMs = 500;
 
 /** What every kernel of ours has in common: the queue, the states, interrupt and restart. What runs the code is an `Engine`. */
 export abstract class QueuedKernel<Live extends Engine = Engine> implements Kernel {
-  abstract readonly info: KernelInfo;
-  abstract readonly layers: readonly Layer[] | undefined;
-  protected readonly startTimeoutMs: number;
-  /** What an error says that was restarted. */
-  protected abstract readonly restarted: string;
+  /** What an error says that was started, or restarted. */
+  protected abstract readonly engineName: string;
+  readonly #startTimeoutMs: number;
   readonly #graceMs: number;
   readonly #listeners = new Set<(state: KernelState) => void>();
+  #info: KernelInfo;
+  #layers: readonly Layer[] | undefined;
   #state: KernelState = 'starting';
   #engine: Live | undefined;
+  /** Has the start under way fail, unless it has succeeded. */
+  #failStart = (_why: string): void => {};
   /** The start under way, or the last one. */
   #started: Promise<void> | undefined;
   #current: PendingExecution | undefined;
@@ -50,9 +54,11 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
   #deathReason = '';
   #closed = false;
 
-  constructor({ startTimeoutMs = 60_000, interruptGraceMs = 5000 }: QueueOptions) {
-    this.startTimeoutMs = startTimeoutMs;
+  /** `info`: until it has started once. */
+  constructor({ startTimeoutMs = 60_000, interruptGraceMs = 5000 }: QueueOptions, info: KernelInfo) {
+    this.#startTimeoutMs = startTimeoutMs;
     this.#graceMs = interruptGraceMs;
+    this.#info = info;
   }
 
   protected abstract open(events: EngineEvents): Live;
@@ -66,6 +72,14 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
 
   protected get engine(): Live | undefined {
     return this.#engine;
+  }
+
+  get info(): KernelInfo {
+    return this.#info;
+  }
+
+  get layers(): readonly Layer[] | undefined {
+    return this.#layers;
   }
 
   get state(): KernelState {
@@ -131,16 +145,35 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
   async #launch(): Promise<void> {
     this.#setState('starting');
     let engine: Live | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     try {
-      engine = this.open({
-        onEnd: (execution, status) => this.#end(execution, status),
-        onDeath: (reason) => this.#die(reason, 'kernel_died'),
+      await new Promise<void>((resolve, reject) => {
+        const { engineName } = this;
+        let isReady = false;
+        this.#failStart = (why) => reject(new KernelError('kernel_start_failed', `Starting ${engineName}: ${why}`));
+        const onOver = (reason: string): void => {
+          if (this.#engine !== engine) return;
+          if (isReady) this.#die(reason, 'kernel_died');
+          else this.#failStart(`${reason}. Restart the kernel to try again`);
+        };
+        timer = setTimeout(() => onOver(`it was not ready after ${this.#startTimeoutMs / 1000} s`), this.#startTimeoutMs);
+        engine = this.open({
+          onReady: (info, layers) => {
+            if (this.#engine !== engine || isReady) return;
+            isReady = true;
+            [this.#info, this.#layers] = [info, layers];
+            resolve();
+          },
+          onEnd: (execution, status) => this.#end(execution, status),
+          onOver,
+        });
+        this.#engine = engine;
       });
-      this.#engine = engine;
-      await engine.ready;
     } catch (error) {
-      if (this.#engine === engine) this.#die(error instanceof Error ? error.message : String(error), 'kernel_start_failed');
+      if (this.#engine === engine) this.#die(messageOf(error), 'kernel_start_failed');
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
     // Closed, or died, between being ready and the notification.
     if (this.#engine !== engine || this.#state !== 'starting') return;
@@ -168,6 +201,7 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
   #takeEngine(): Live | undefined {
     const engine = this.#engine;
     this.#engine = undefined;
+    this.#failStart('it was ended before it was ready');
     return engine;
   }
 
@@ -212,7 +246,7 @@ export abstract class QueuedKernel<Live extends Engine = Engine> implements Kern
   }
 
   #restartedOutput(): Output {
-    const evalue = `The code did not end when it was interrupted, so ${this.restarted} was restarted. Its variables are gone`;
+    const evalue = `The code did not end when it was interrupted, so ${this.engineName} was restarted. Its variables are gone`;
     return { output_type: 'error', ename: 'KernelRestarted', evalue, traceback: [`\x1b[31mKernelRestarted\x1b[39m: ${evalue}`] };
   }
 

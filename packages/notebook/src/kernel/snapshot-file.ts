@@ -10,21 +10,19 @@
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { StartCommand } from './messages.js';
 import { pythonFiles } from './python-files.js';
 
 const fingerprintBytes = 32;
 const headBytes = fingerprintBytes + 8;
 const pageBytes = 4096;
 
-export interface SnapshotSources {
-  /** See `StartCommand`, as the next two. */
-  indexUrl: string;
-  pythonUrl: string;
-  stdlibUrl?: string | undefined;
-}
-
 /** A hash of Pyodide, the library and our Python files. Memory is full of addresses in all of these. */
-export async function fingerprintOf({ indexUrl, pythonUrl, stdlibUrl }: SnapshotSources): Promise<Uint8Array> {
+export async function fingerprintOf({
+  indexUrl,
+  pythonUrl,
+  stdlibUrl,
+}: Pick<StartCommand, 'indexUrl' | 'pythonUrl' | 'stdlibUrl'>): Promise<Uint8Array> {
   const pyodide = ['pyodide.asm.mjs', 'pyodide.asm.wasm'].map((name) => new URL(name, indexUrl));
   const urls = [...pyodide, new URL(stdlibUrl ?? 'python_stdlib.zip', indexUrl), ...pythonFiles.map((path) => new URL(path, pythonUrl))];
   const hashes = await Promise.all(

@@ -1,3 +1,4 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { hasTooManyValues, maxValues } from './bounded-json.js';
 import type { CodeAsker, KernelTools, ToolPackage } from './kernel-tools.js';
 import type { ToolCommand, ToolReport } from './messages.js';
@@ -14,12 +15,7 @@ const maxCalls = 1024;
 const maxUnheard = 256;
 const maxBodyCharacters = 64 * 1024 * 1024;
 
-/** The calls of one worker: handed to the tools as they come, answered in any order, and ended with the worker. */
-export interface ToolCalls {
-  take(report: ToolReport): void;
-  /** Nobody waits for answers any more. Closing twice is harmless. */
-  close(): void;
-}
+export type ToolCalls = ReturnType<typeof openToolCalls>;
 
 export interface ToolCallsOptions {
   tools: KernelTools;
@@ -28,7 +24,8 @@ export interface ToolCallsOptions {
   askerOf: (cell: string) => CodeAsker | undefined;
 }
 
-export function openToolCalls({ tools, send, askerOf }: ToolCallsOptions): ToolCalls {
+/** The calls of one worker: handed to the tools as they come, answered in any order, and ended with the worker. */
+export function openToolCalls({ tools, send, askerOf }: ToolCallsOptions) {
   const allRunning = new Map<number, Running>();
   const offer = (next: ToolPackage) =>
     send({ type: 'toolPackage', package: next.state === 'there' ? { ...next, files: [...next.files] } : next });
@@ -57,7 +54,7 @@ export function openToolCalls({ tools, send, askerOf }: ToolCallsOptions): ToolC
     const asker = cell === undefined ? undefined : askerOf(cell);
     tools.call({ server, tool, body }, { signal: running.abort.signal, onEvent, asker }).then(
       (text) => end({ type: 'toolAnswer', id, text }),
-      (error: unknown) => end(failure(id, 'internal', error instanceof Error ? error.message : String(error))),
+      (error: unknown) => end(failure(id, 'internal', messageOf(error))),
     );
   };
 
@@ -65,13 +62,14 @@ export function openToolCalls({ tools, send, askerOf }: ToolCallsOptions): ToolC
   offer(tools.package);
   tools.start();
   return {
-    take(report) {
+    take(report: ToolReport): void {
       const running = allRunning.get(report.id);
       if (report.type === 'toolCall') begin(report);
       else if (report.type === 'toolCancel') running?.abort.abort();
       else if (running) running.unheard = Math.max(0, running.unheard - 1);
     },
-    close() {
+    /** Nobody waits for answers any more. Closing twice is harmless. */
+    close(): void {
       stopListening();
       for (const { abort } of allRunning.values()) abort.abort();
       allRunning.clear();

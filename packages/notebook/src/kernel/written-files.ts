@@ -1,4 +1,5 @@
 /** Files that code has written for whoever runs it, as they come from the worker. */
+import { isCount } from './messages.js';
 
 /** Where code writes them; what stands elsewhere is its own. */
 export const outFolder = '/out';
@@ -80,10 +81,6 @@ export function parseWritten(text: string, data: Uint8Array, { maxFiles, maxByte
 
 function isListOf<Item>(value: readonly Item[] | undefined, most: number): value is readonly Item[] {
   return Array.isArray(value) && value.length <= most && value.every((item) => Array.isArray(item));
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** One below the folder. */

@@ -125,8 +125,8 @@ function noticeOf(found: FoundKernel | undefined, what: string): { notice?: stri
   return { notice: `${what}: ${reason}.${fix === undefined ? '' : ` To fix it: ${fix}`}` };
 }
 
-function asObject(value: unknown): { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as { readonly [key: string]: unknown }) : {};
+export function asObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 function text(value: unknown): string | undefined {

@@ -1,18 +1,17 @@
-import { existsSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
 import { nearest } from '@notebridge/kit/did-you-mean';
+import type { JsonObject } from '@notebridge/kit/json';
 import { shellWord } from '@notebridge/kit/shell-word';
+import { parseNotebook } from '../model/nbformat.js';
 import { pythonOf } from '../sandbox/environment.js';
 import { HostError } from '../session/host-error.js';
+import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
 import type { FoundKernel } from './found-kernel.js';
 import type { Variables } from './jupyter-folders.js';
-import { KernelFinder } from './kernel-finder.js';
+import { KernelFinder, type KernelFinderOptions } from './kernel-finder.js';
 
-export interface UsableKernelOptions {
-  /** Of the notebook. */
-  folder: string;
-  env?: Variables | undefined;
-}
+export type UsableKernelOptions = Pick<KernelFinderOptions, 'folder' | 'env'>;
 
 /**
  * Whether a kernel could be opened, before anything is: for those who write it down. Returns it as it is to be written: the name of no
@@ -62,4 +61,30 @@ async function unknownKernel(finder: KernelFinder, id: string): Promise<HostErro
 function toFolderHint(finder: KernelFinder, id: string): string {
   if (id.includes('/') || !finder.inFolder().some(({ path }) => path?.startsWith(join(finder.folder, id) + sep))) return '';
   return ` For the Python of that folder: --kernel ${shellWord(join(finder.folder, id))}.`;
+}
+
+export interface KernelOverview {
+  /** The folder that was searched. */
+  readonly folder: string;
+  /** Those that can be used come first. */
+  readonly kernels: readonly FoundKernel[];
+  /** What `auto` would take here. */
+  readonly auto: KernelDecision;
+}
+
+interface LookAtKernelsOptions {
+  /** A notebook or a folder. Default: the working directory. */
+  where?: string | undefined;
+  env?: Variables | undefined;
+  trust: FolderTrust;
+}
+
+/** For those who only want to know. Runs no Python of the folder. Rejects for a notebook that cannot be read. */
+export async function lookAtKernels({ where = '.', env, trust }: LookAtKernelsOptions): Promise<KernelOverview> {
+  const path = resolve(where);
+  const isFolder = statSync(path).isDirectory();
+  const finder = new KernelFinder({ folder: isFolder ? path : dirname(path), env });
+  const metadata: JsonObject = isFolder ? {} : parseNotebook(readFileSync(path, 'utf8')).notebook.metadata;
+  const [kernels, auto] = await Promise.all([finder.all(), chooseKernel(finder, metadata, trust)]);
+  return { folder: finder.folder, kernels, auto };
 }

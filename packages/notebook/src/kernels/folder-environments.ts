@@ -1,5 +1,6 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { realPathOf } from '@notebridge/kit/seen-files';
 import { readSmallFile } from '@notebridge/kit/small-file';
 import { type EnvironmentFacts, readEnvironment } from '../sandbox/environment.js';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
@@ -12,14 +13,10 @@ export interface FolderEnvironment {
   readonly environment: EnvironmentFacts;
 }
 
-/** A project of uv whose environment was not made yet. */
-export interface UvProject {
-  readonly project: string;
-}
-
 export interface FolderFindings {
   readonly environments: readonly FolderEnvironment[];
-  readonly uvProject?: UvProject;
+  /** A project of uv whose environment was not made yet. */
+  readonly uvProject?: string;
 }
 
 const names = ['.venv', 'venv', 'env', '.conda', 'envs/default'];
@@ -32,17 +29,17 @@ const sharedMode = 0o1002;
  * at the home folder, and where a folder is not the user's own. Reads files and runs nothing.
  */
 export function findFolderEnvironments(folder: string, env: Variables = process.env): FolderFindings {
-  const home = realPath(homeOf(env));
-  let project = realPath(folder);
+  const home = realPathOf(homeOf(env));
+  let project = realPathOf(folder);
   for (let level = 0; project !== undefined && level < maxLevels; level++) {
     if (!isOwn(project)) break;
     const environments = environmentsIn(project, env);
     const uvProject =
       existsSync(join(project, 'uv.lock')) && !environments.some(({ environment }) => basename(environment.folder) === '.venv');
-    if (environments.length > 0 || uvProject) return { environments, ...(uvProject ? { uvProject: { project } } : {}) };
+    if (environments.length > 0 || uvProject) return { environments, ...(uvProject ? { uvProject: project } : {}) };
     const above = dirname(project);
     if (above === project || project === home || existsSync(join(project, '.git'))) break;
-    project = realPath(above);
+    project = realPathOf(above);
   }
   return { environments: [] };
 }
@@ -74,12 +71,4 @@ function isOwn(folder: string): boolean {
   // Shared by its mode, whoever it belongs to: root's /tmp too.
   if ((found.mode & sharedMode) === sharedMode) return false;
   return process.getuid === undefined || found.uid === process.getuid();
-}
-
-export function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
 }

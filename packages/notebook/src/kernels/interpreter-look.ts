@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { parse } from 'node:path';
-import { takeSitePackages } from '../sandbox/site-packages.js';
-import { environmentOutside } from '../sandbox/written-folders.js';
+import { askPython, askTimeoutMs } from '../sandbox/site-packages.js';
 import { writtenFolderOfPython } from '../sandbox/written-python.js';
 
 /** What a Python says of itself. */
@@ -22,7 +19,6 @@ export type InterpreterLook = InterpreterFacts | { readonly fault: string };
 
 /** Runs in Python 2.7 too: also what is too old shall say its version. */
 const program = `
-${takeSitePackages}
 import json
 # Last, so that nothing of the standard library is imported from there.
 sys.path.extend(entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry)
@@ -51,10 +47,6 @@ facts["isManaged"] = managed
 sys.stdout.write("\\n" + json.dumps(facts) + "\\n")
 `;
 
-/** A Python on a slow disk needs seconds for its first start. */
-const timeoutMs = 20_000;
-const maxCharacters = 100_000;
-
 /**
  * Runs a Python to ask what it has. Only for one that may run: never for one that was merely found in a folder; one that code in a sandbox
  * may have written is not run. It begins in the root folder, so that nothing of the working directory can be imported, and no code of a
@@ -63,29 +55,15 @@ const maxCharacters = 100_000;
 export async function lookAtInterpreter(python: string, env: NodeJS.ProcessEnv = process.env): Promise<InterpreterLook> {
   const written = writtenFolderOfPython(python);
   if (written !== undefined) return { fault: `code in a sandbox may write to "${written}", so nothing there is run outside of one` };
-  return new Promise((resolve) => {
-    const child = spawn(python, ['-B', '-E', '-S', '-c', program], {
-      cwd: parse(process.cwd()).root,
-      env: environmentOutside(env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-      windowsHide: true,
-    });
-    let [output, complaints] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-maxCharacters);
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaints = (complaints + text).slice(-maxCharacters);
-    });
-    child.on('error', (error) => resolve({ fault: error.message }));
-    child.on('close', (code, signal) => {
-      const said = complaints.trim().split('\n').at(-1)?.slice(0, 200);
-      const ended = signal === 'SIGKILL' ? `it did not answer within ${timeoutMs / 1000} s` : `it ended with ${signal ?? `code ${code}`}`;
-      resolve((code === 0 ? parseFacts(output) : undefined) ?? { fault: said ? `${ended}: ${said}` : ended });
-    });
-  });
+  const { error, stdout, stderr } = await askPython(python, program, env);
+  if (typeof error?.code === 'string') return { fault: error.message };
+  const facts = error ? undefined : parseFacts(stdout);
+  if (facts) return facts;
+  const said = stderr.trim().split('\n').at(-1)?.slice(0, 200);
+  const signal = error?.signal;
+  const ended =
+    signal === 'SIGKILL' ? `it did not answer within ${askTimeoutMs / 1000} s` : `it ended with ${signal ?? `code ${error?.code ?? 0}`}`;
+  return { fault: said ? `${ended}: ${said}` : ended };
 }
 
 function parseFacts(output: string): InterpreterFacts | undefined {

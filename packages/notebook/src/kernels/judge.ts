@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellWord } from '@notebridge/kit/shell-word';
 import type { EnvironmentFacts } from '../sandbox/environment.js';
-import { installCommand, renewCommand } from './advice.js';
-import type { KernelProblem } from './found-kernel.js';
-import type { InterpreterLook } from './interpreter-look.js';
+import type { FoundKernel, KernelProblem } from './found-kernel.js';
+import type { InterpreterFacts, InterpreterLook } from './interpreter-look.js';
+
+/** Whether a Python can be used: why not, or how it is launched. */
+export type JudgedPython = Pick<FoundKernel, 'version' | 'problem' | 'launch'>;
 
 export interface MachineFacts {
   /** Where a new environment may be made: the notebook's folder. */
@@ -16,8 +18,25 @@ export interface MachineFacts {
 const leastPython = [3, 8] as const;
 const leastClient = [7, 0] as const;
 
-/** Why an environment cannot be used, by what its files say. */
-export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
+/** Judges the Python of an environment by what its files say. `python`: by which of its names it was found. */
+export function judgeEnvironment(facts: EnvironmentFacts, machine: MachineFacts, python = facts.python): JudgedPython {
+  return toJudged(facts.version, python, findFaultOfEnvironment(facts, machine));
+}
+
+/** Judges a Python by what it says of itself. `path` is where it was found. */
+export function judgeLook(path: string, look: InterpreterLook, machine: MachineFacts): JudgedPython {
+  if ('fault' in look) {
+    const fix = `${shellWord(path)} --version   # shows the fault; make it anew, or choose another`;
+    return toJudged('', path, { reason: `it does not start: ${look.fault}`, fix });
+  }
+  return toJudged(look.version, look.executable || path, findFaultOfLook(path, look, machine));
+}
+
+function toJudged(version: string, python: string, problem: KernelProblem | undefined): JudgedPython {
+  return { version, ...(problem ? { problem } : { launch: { python } }) };
+}
+
+function findFaultOfEnvironment(facts: EnvironmentFacts, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
   if (!facts.hasPython) {
     const gone = facts.home === undefined ? '' : `; it was made of the one in ${facts.home}`;
     return { reason: `its Python is not there any more${gone}`, fix: renewCommand(facts.folder, hasUv) };
@@ -30,13 +49,7 @@ export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: Mac
   return { reason: 'it has no ipykernel', fix, ...(hasUv && facts.kind === 'venv' ? { uvEnvironment: facts.folder } : {}) };
 }
 
-/** Why a Python cannot be used, by what it says of itself. `path` is where it was found. */
-export function judgeLook(path: string, look: InterpreterLook, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
-  if ('fault' in look)
-    return {
-      reason: `it does not start: ${look.fault}`,
-      fix: `${shellWord(path)} --version   # shows the fault; make it anew, or choose another`,
-    };
+function findFaultOfLook(path: string, look: InterpreterFacts, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
   if (isOlder(look.version, leastPython)) return tooOld(look.version, hasUv);
   const { executable, hasPip, isManaged } = look;
   const facts = { python: executable || path, hasPip, isManaged, folder, hasUv };
@@ -70,4 +83,38 @@ function tooOld(version: string, hasUv: boolean): KernelProblem {
 function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
   const [ownMajor = 0, ownMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
   return ownMajor < major || (ownMajor === major && ownMinor < minor);
+}
+
+/** What decides how a package gets into a Python. */
+interface InstallFacts {
+  readonly python: string;
+  readonly hasPip: boolean;
+  /** The folder of an environment of conda. */
+  readonly condaPrefix?: string | undefined;
+  readonly isManaged?: boolean | undefined;
+  /** Where a new environment may be made. */
+  readonly folder: string;
+  readonly hasUv: boolean;
+}
+
+/** The command that puts ipykernel (and with it jupyter_client) into this very Python. */
+function installCommand({ python, hasPip, condaPrefix, isManaged, folder, hasUv }: InstallFacts): string {
+  if (condaPrefix !== undefined) return `conda install --yes --prefix ${shellWord(condaPrefix)} ipykernel`;
+  const venv = join(folder, '.venv');
+  if (isManaged) {
+    // What the system keeps is not for pip: an environment of the project's own is.
+    if (hasUv) return `uv venv ${shellWord(venv)} && uv pip install --python ${shellWord(venv)} ipykernel`;
+    const own = join(venv, process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
+    return `${shellWord(python)} -m venv ${shellWord(venv)} && ${shellWord(own)} -m pip install ipykernel`;
+  }
+  if (hasUv) return `uv pip install --python ${shellWord(python)} ipykernel`;
+  const install = `${shellWord(python)} -m pip install ipykernel`;
+  return hasPip ? install : `${shellWord(python)} -m ensurepip && ${install}`;
+}
+
+/** Makes an environment anew whose Python is gone. */
+function renewCommand(folder: string, hasUv: boolean): string {
+  if (hasUv) return `uv venv --clear ${shellWord(folder)} && uv pip install --python ${shellWord(folder)} ipykernel`;
+  const own = join(folder, process.platform === 'win32' ? 'Scripts' : 'bin', 'python');
+  return `python3 -m venv --clear ${shellWord(folder)} && ${shellWord(own)} -m pip install ipykernel`;
 }

@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { realPathOf } from '@notebridge/kit/seen-files';
 import { shellWord } from '@notebridge/kit/shell-word';
 import { isExecutable, pythonOf, readEnvironment } from '../sandbox/environment.js';
 import { findProgram } from '../sandbox/find-program.js';
-import { writtenFolderOf, writtenFolderOfStart } from '../sandbox/written-folders.js';
-import { writtenFolderOfImports } from '../sandbox/written-imports.js';
+import { writtenFolderOf, writtenFolderOfImports, writtenFolderOfStart } from '../sandbox/written-folders.js';
 import { writtenFolderOfPython } from '../sandbox/written-python.js';
-import { type FolderFindings, findFolderEnvironments, realPath } from './folder-environments.js';
+import { type FolderFindings, findFolderEnvironments } from './folder-environments.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { type InterpreterLook, lookAtInterpreter } from './interpreter-look.js';
-import { judgeEnvironment, judgeLook, type MachineFacts, missingProgram } from './judge.js';
+import { type JudgedPython, judgeEnvironment, judgeLook, type MachineFacts, missingProgram } from './judge.js';
 import { homeOf, jupyterKernelFolders, type Variables } from './jupyter-folders.js';
 import { isPlain, isPlainPython, isPythonName, type Kernelspec, pythonOfSpec, readKernelspecs, startOfSpec } from './kernelspecs.js';
 
@@ -38,7 +38,7 @@ export class KernelFinder {
 
   constructor({ folder, env = process.env, systemFolders }: KernelFinderOptions) {
     this.#systemFolders = systemFolders;
-    this.folder = realPath(folder) ?? folder;
+    this.folder = realPathOf(folder) ?? folder;
     this.#env = env;
     this.#machine = { folder: this.folder, hasUv: findProgram('uv', env.PATH) !== undefined };
   }
@@ -74,20 +74,19 @@ export class KernelFinder {
     const { environments, uvProject } = this.#inFolder;
     const active = this.#activePrefix();
     const found = environments
-      .filter(({ environment }) => active === undefined || realPath(environment.folder) !== realPath(active))
+      .filter(({ environment }) => active === undefined || realPathOf(environment.folder) !== realPathOf(active))
       .map(({ project, environment }): FoundKernel => {
         const { folder, python, version } = environment;
-        const problem = judgeEnvironment(environment, { ...this.#machine, folder: project });
         const name = dirname(folder) === project ? basename(folder) : `environment ${basename(folder)}`;
         return {
-          ...pythonKernel(python, `Python ${version} (${name})`, version),
+          ...pythonKernel(python, `Python ${version} (${name})`),
+          ...judgeEnvironment(environment, { ...this.#machine, folder: project }),
           source: 'folder',
           ...toWritten(python),
           trust: { folder: project, question: `This folder has its own Python (${name}). Use it? It will run code of this folder.` },
-          ...(problem ? { problem } : { launch: { python } }),
         };
       });
-    return uvProject ? [...found, this.#uvProject(uvProject.project)] : found;
+    return uvProject === undefined ? found : [...found, this.#uvProject(uvProject)];
   }
 
   /** `python3` on PATH, unless that is the activated one. */
@@ -130,13 +129,13 @@ export class KernelFinder {
 
   /** PATH without the activated environment, and without the project: what lies there is the project's, whoever has put it on PATH. */
   #pathOutside(): string {
-    const home = realPath(homeOf(this.#env)) ?? sep;
+    const home = realPathOf(homeOf(this.#env)) ?? sep;
     const project = this.inFolder()[0]?.trust?.folder ?? this.folder;
     // In the home folder, and above it, lies the person's own: pyenv, conda, ~/bin.
     const isHome = project === home || isInside(project, home);
     const without = [this.#activePrefix(), isHome ? undefined : project].filter((folder) => folder !== undefined);
     const entries = (this.#env.PATH ?? '').split(delimiter);
-    return entries.filter((entry) => !without.some((folder) => realPath(entry) === folder || isInside(folder, entry))).join(delimiter);
+    return entries.filter((entry) => !without.some((folder) => realPathOf(entry) === folder || isInside(folder, entry))).join(delimiter);
   }
 
   async #atPath(path: string): Promise<FoundKernel | undefined> {
@@ -146,7 +145,7 @@ export class KernelFinder {
     const folder = dirname(dirname(python));
     if (!isExecutable(python)) {
       const facts = readEnvironment(folder);
-      const problem = (facts && judgeEnvironment(facts, this.#machine)) ?? { reason: 'it is not a program that can be run' };
+      const problem = (facts && judgeEnvironment(facts, this.#machine).problem) ?? { reason: 'it is not a program that can be run' };
       return { ...pythonKernel(python, `Python (${python})`), source: 'path', problem };
     }
     return this.#judged(python, (version) => `Python ${version} (${basename(folder)})`, 'path');
@@ -156,28 +155,19 @@ export class KernelFinder {
     const written = writtenFolderOfPython(python);
     if (written !== undefined) return { ...this.#judgedByFiles(python, nameOf, written), source, written };
     const look = await this.#lookAt(python);
-    const version = 'fault' in look ? '' : look.version;
-    const problem = judgeLook(python, look, this.#machine);
-    const launch = 'fault' in look ? {} : { launch: { python: look.executable || python } };
-    return {
-      ...pythonKernel(python, nameOf(version), version),
-      source,
-      ...toWritten(python),
-      ...toWritten(launch.launch?.python),
-      ...(problem ? { problem } : launch),
-    };
+    const judged = judgeLook(python, look, this.#machine);
+    const executable = 'fault' in look ? undefined : look.executable || python;
+    return { ...pythonKernel(python, nameOf(judged.version)), ...judged, source, ...toWritten(python), ...toWritten(executable) };
   }
 
   /** A Python that code may have written is judged by its files as data: it is not run to be looked at. */
   #judgedByFiles(python: string, nameOf: (version: string) => string, written: string): Omit<FoundKernel, 'source'> {
     const environment = readEnvironment(dirname(dirname(python)));
-    const version = environment?.version ?? '';
-    const unknown = {
-      reason: `code in a sandbox may write to "${written}", so it is not run to be looked at, and it is no environment, whose files say what it has`,
-      fix: `notebridge grants files --withdraw ${shellWord(written)}   # if you trust what stands there now`,
-    };
-    const problem = environment === undefined ? unknown : judgeEnvironment(environment, this.#machine);
-    return { ...pythonKernel(python, nameOf(version), version), ...(problem ? { problem } : { launch: { python } }) };
+    if (environment)
+      return { ...pythonKernel(python, nameOf(environment.version)), ...judgeEnvironment(environment, this.#machine, python) };
+    const reason = `code in a sandbox may write to "${written}", so it is not run to be looked at, and it is no environment, whose files say what it has`;
+    const fix = `notebridge grants files --withdraw ${shellWord(written)}   # if you trust what stands there now`;
+    return { ...pythonKernel(python, nameOf('')), problem: { reason, fix } };
   }
 
   async #readSpecs(): Promise<FoundKernel[]> {
@@ -213,22 +203,14 @@ export class KernelFinder {
     return { ...found, ...judged, ...toWritten(judged.launch?.python), ...toWritten(pythonOfSpec(spec)), ...ofStart };
   }
 
-  async #judgePython(spec: Kernelspec): Promise<Pick<FoundKernel, 'problem' | 'launch' | 'version'>> {
+  async #judgePython(spec: Kernelspec): Promise<JudgedPython> {
     const python = pythonOfSpec(spec) ?? (await this.#jupyterPython());
     if (python === undefined || !isExecutable(python)) return { version: '', problem: missingProgram(python ?? 'python', spec.name) };
     const environment = readEnvironment(dirname(dirname(python)));
     // The files say it sooner than a process, and also of an environment in the notebook's folder, or one that code may have written.
-    if (environment) {
-      const problem = judgeEnvironment(environment, this.#machine);
-      return { version: environment.version, ...(problem ? { problem } : { launch: { python } }) };
-    }
-    const look = await this.#lookAt(python);
-    const problem = judgeLook(python, look, this.#machine);
-    const version = 'fault' in look ? '' : look.version;
-    return { version, ...(problem || 'fault' in look ? { problem } : { launch: { python: look.executable || python } }) } as Pick<
-      FoundKernel,
-      'problem' | 'launch' | 'version'
-    >;
+    return environment
+      ? judgeEnvironment(environment, this.#machine, python)
+      : judgeLook(python, await this.#lookAt(python), this.#machine);
   }
 
   async #judgeProgram({ argv: [program = ''], name }: Kernelspec): Promise<Pick<FoundKernel, 'problem' | 'launch'>> {
@@ -276,12 +258,8 @@ function toWritten(program: string | undefined): { written?: string } {
   return written === undefined ? {} : { written };
 }
 
-function pythonKernel(
-  path: string,
-  displayName: string,
-  version = '',
-): Pick<FoundKernel, 'id' | 'displayName' | 'language' | 'version' | 'path'> {
-  return { id: path, displayName: displayName.replace('Python  (', 'Python ('), language: 'python', version, path };
+function pythonKernel(path: string, displayName: string): Pick<FoundKernel, 'id' | 'displayName' | 'language' | 'version' | 'path'> {
+  return { id: path, displayName: displayName.replace('Python  (', 'Python ('), language: 'python', version: '', path };
 }
 
 /** An environment's own `python3` is that environment once more. */
@@ -295,7 +273,7 @@ function isPath(id: string): boolean {
 }
 
 function isInside(folder: string, path: string): boolean {
-  const way = relative(realPath(folder) ?? folder, join(realPath(dirname(path)) ?? dirname(path), basename(path)));
+  const way = relative(realPathOf(folder) ?? folder, join(realPathOf(dirname(path)) ?? dirname(path), basename(path)));
   return way !== '' && !way.startsWith('..') && !isAbsolute(way);
 }
 

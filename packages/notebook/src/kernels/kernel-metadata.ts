@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { KernelInfo } from '../kernel/kernel.js';
+import { asObject } from './choose-kernel.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 
 const mimeTypes: Readonly<Record<string, string>> = { python: 'text/x-python', r: 'text/x-r-source', julia: 'application/julia' };
@@ -37,8 +38,4 @@ function languageInfo(before: unknown, language: string, version: string): JsonO
     name: language,
     ...(version === '' ? {} : { version }),
   };
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

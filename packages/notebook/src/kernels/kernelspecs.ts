@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { CodeStart } from '@notebridge/kit/code-places';
+import { namesIn } from '@notebridge/kit/seen-files';
 import { readSmallFile } from '@notebridge/kit/small-file';
 
 /** A kernelspec as its `kernel.json` has it (https://jupyter-client.readthedocs.io/en/stable/kernels.html#kernel-specs). */
@@ -20,7 +21,7 @@ const validName = /^[a-z0-9._-]+$/i;
 export function readKernelspecs(folders: readonly string[]): Kernelspec[] {
   const found = new Map<string, Kernelspec>();
   for (const folder of folders) {
-    for (const entry of namesIn(folder)) {
+    for (const entry of namesIn(folder).sort()) {
       const name = entry.toLowerCase();
       if (!validName.test(name) || found.has(name)) continue;
       const spec = readKernelspec(name, join(folder, entry));
@@ -91,12 +92,4 @@ export function pythonOfSpec({ argv, folder }: Kernelspec): string | undefined {
 
 export function isPythonName(program: string): boolean {
   return /^(python|pypy)\d*(\.\d+)?(\.exe)?$/i.test(basename(program.replaceAll('\\', '/')));
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
 }

@@ -66,7 +66,8 @@ interface Proposal {
 
 /** The kernels of one open notebook: which there are, which one runs, and how another takes its place. */
 export class NotebookKernels {
-  readonly kernel: SwitchableKernel;
+  /** From its opening on. */
+  #kernel!: SwitchableKernel;
   readonly #options: NotebookKernelsOptions;
   readonly #finder: KernelFinder;
   readonly #trust: FolderTrust;
@@ -88,43 +89,31 @@ export class NotebookKernels {
   /** The choice as listeners know it. */
   #said = '';
 
-  private constructor(
-    options: NotebookKernelsOptions,
-    parts: { decision: KernelDecision; terms: KernelTerms; kernel: Kernel; trust: FolderTrust; allowed: AllowedReach },
-  ) {
+  private constructor(options: NotebookKernelsOptions, trust: FolderTrust, decision: KernelDecision) {
     this.#options = options;
     this.#finder = options.finder;
-    this.#trust = parts.trust;
-    this.#allowed = parts.allowed;
-    this.#decision = parts.decision;
-    this.#terms = parts.terms;
-    const { proposal } = parts.decision;
+    this.#trust = trust;
+    this.#allowed = new AllowedReach({ files: options.files, allowNet: options.allowNet });
+    this.#decision = { ...decision, kernel: beginningIn(options, decision.kernel) };
+    this.#terms = termsFor(this.#decision.kernel, options, options.isAttended === true);
+    const { proposal } = decision;
     this.#proposal = proposal && { kernel: proposal, question: proposal.trust?.question ?? '', folder: proposal.trust?.folder ?? null };
     this.#isMeant = !['auto', undefined].includes(options.wanted);
-    this.kernel = new SwitchableKernel(parts.kernel);
-    this.#said = JSON.stringify(this.choice);
   }
 
   /** Rejects with `unknown_kernel` or `kernel_unusable`. */
   static async open(options: NotebookKernelsOptions): Promise<NotebookKernels> {
     const { finder, metadata, wanted = pyodideKernel.id, trust = temporaryTrust() } = options;
-    const chosen =
-      wanted === 'auto'
-        ? await chooseKernel(finder, metadata, trust)
-        : {
-            kernel: await findUsable(finder, wanted),
-            reason: options.wanted === undefined ? 'nothing else was asked for' : 'it was asked for',
-          };
-    const decision = { ...chosen, kernel: beginningIn(options, chosen.kernel) };
-    const terms = termsFor(decision.kernel, options, options.isAttended === true);
-    const allowed = new AllowedReach({ files: options.files, allowNet: options.allowNet });
-    let made: NotebookKernels | undefined;
-    const onRestricted = (restriction: Restriction): void => {
-      if (made) made.#offer(restriction);
-    };
-    const kernel = await options.create(decision.kernel, { ...terms, ...allowed.reach, onRestricted });
-    made = new NotebookKernels(options, { decision, terms, kernel, trust, allowed });
+    const reason = options.wanted === undefined ? 'nothing else was asked for' : 'it was asked for';
+    const decision = wanted === 'auto' ? await chooseKernel(finder, metadata, trust) : { kernel: await findUsable(finder, wanted), reason };
+    const made = new NotebookKernels(options, trust, decision);
+    made.#kernel = new SwitchableKernel(await made.#create(made.#decision.kernel, made.#terms, made.reach));
+    made.#said = JSON.stringify(made.choice);
     return made;
+  }
+
+  get kernel(): SwitchableKernel {
+    return this.#kernel;
   }
 
   get choice(): KernelChoice {
@@ -299,14 +288,16 @@ export class NotebookKernels {
 
   async #putIn(found: FoundKernel, reach = this.#allowed.reach): Promise<void> {
     const terms = termsFor(found, { ...this.#options, ...reach }, true);
-    const onRestricted = (restriction: Restriction) => this.#offer(restriction);
-    await this.kernel.putIn(await this.#options.create(found, { ...terms, ...reach, onRestricted }));
+    await this.kernel.putIn(await this.#create(found, terms, reach));
     this.#terms = terms;
     this.#allowed.set(reach);
   }
 
-  #offer(restriction: Restriction): void {
-    if (this.#allowed.take(restriction)) this.#emitChange();
+  #create(found: FoundKernel, terms: KernelTerms, reach: CodeReach): Kernel | Promise<Kernel> {
+    const onRestricted = (restriction: Restriction): void => {
+      if (this.#allowed.take(restriction)) this.#emitChange();
+    };
+    return this.#options.create(found, { ...terms, ...reach, onRestricted });
   }
 
   /** Answers the question of the proposal. A no is kept as long as the notebook is open. */

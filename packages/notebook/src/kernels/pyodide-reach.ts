@@ -45,14 +45,21 @@ function decide({ files, allowNet, folder, hasFile, ours = [] }: PyodideReachOpt
       'kernel_unusable',
       '"--files rw" cannot be kept by the kernel "pyodide", whose code reads the notebook\'s folder and writes nothing there. Use "--files ro", or choose an own Python: "--kernel auto", or its path; "notebridge kernels" lists them.',
     );
-  try {
+  assertKernelUsable(() => {
     parseAllowedServers(allowNet);
     if (files === 'ro') assertMayBeGiven(realpathSync(folder), ours);
+  });
+  const isGiven = files === 'ro' || (files === undefined && isByPerson && hasFile && mayBeGiven(folder, ours));
+  return { folder: isGiven ? folder : undefined, servers: allowNet };
+}
+
+/** Throws `kernel_unusable` where the check throws. */
+export function assertKernelUsable(check: () => void): void {
+  try {
+    check();
   } catch (error) {
     throw new HostError('kernel_unusable', messageOf(error));
   }
-  const isGiven = files === 'ro' || (files === undefined && isByPerson && hasFile && mayBeGiven(folder, ours));
-  return { folder: isGiven ? folder : undefined, servers: allowNet };
 }
 
 /** Nobody has asked for it, so there is nothing to refuse. */

@@ -1,5 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { realPathOf } from '@notebridge/kit/seen-files';
 
 /** Whether two paths mean one Python: `.venv`, `.venv/bin/python` and `.venv/bin/python3` do, and a link to any of them. */
 export function isSamePython(one: string, other: string): boolean {
@@ -11,9 +12,5 @@ function placeOf(path: string): string {
   const environment = [path, dirname(dirname(path))].find((folder) =>
     ['pyvenv.cfg', 'conda-meta'].some((name) => existsSync(join(folder, name))),
   );
-  try {
-    return realpathSync(environment ?? path);
-  } catch {
-    return path;
-  }
+  return realPathOf(environment ?? path) ?? path;
 }

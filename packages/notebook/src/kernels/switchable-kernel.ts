@@ -1,3 +1,4 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { CommMessage, KernelComms, ShownListener } from '../kernel/jupyter-protocol/kernel-comms.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
@@ -12,7 +13,7 @@ export class SwitchableKernel implements Kernel {
   /** Always there: listeners stay while kernels with and without comms come and go. What is sent to one without is dropped. */
   readonly comms: KernelComms;
   readonly #listeners = new Set<(state: KernelState) => void>();
-  readonly #commListeners = new Set<(message: CommMessage) => void>();
+  readonly #comms = new Listeners<CommMessage>();
   readonly #shownListeners = new Set<ShownListener>();
   #kernel: Kernel;
   #next: Kernel | undefined;
@@ -29,10 +30,7 @@ export class SwitchableKernel implements Kernel {
         return current()?.isSupported ?? false;
       },
       send: async (message, onShown) => current()?.send(message, onShown),
-      onMessage: (listener) => {
-        this.#commListeners.add(listener);
-        return () => this.#commListeners.delete(listener);
-      },
+      onMessage: (listener) => this.#comms.add(listener),
       onShown: (listener) => {
         this.#shownListeners.add(listener);
         return () => this.#shownListeners.delete(listener);
@@ -101,8 +99,6 @@ export class SwitchableKernel implements Kernel {
     await Promise.all([this.#next?.close(), this.#kernel.close()]);
     await this.#switching;
     this.#listeners.clear();
-    this.#commListeners.clear();
-    this.#shownListeners.clear();
   }
 
   onState(listener: (state: KernelState) => void): () => void {
@@ -139,9 +135,7 @@ export class SwitchableKernel implements Kernel {
   #follow(kernel: Kernel): () => void {
     const stops = [
       kernel.onState((state) => this.#notify(state)),
-      kernel.comms?.onMessage((message) => {
-        for (const listener of this.#commListeners) listener(message);
-      }),
+      kernel.comms?.onMessage((message) => this.#comms.emit(message)),
       kernel.comms?.onShown((cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read))),
     ];
     return () => {

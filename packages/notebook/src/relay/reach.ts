@@ -1,8 +1,8 @@
 import { lookup as lookUpName } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
-import { classOfAddress } from '@notebridge/kit/address-class';
+import { networkInterfaces } from 'node:os';
+import { classOfAddress, toBlockList } from '@notebridge/kit/address-class';
 import { parseAllowedServers } from './allowed-servers.js';
-import { isElsewhere } from './own-networks.js';
 
 /** For tests, whose servers are on loopback: how names are looked up, which addresses may be connected to, and whom TLS trusts besides. */
 export interface RelaySeam {
@@ -91,4 +91,15 @@ function dialOne(host: string, port: number): Promise<Socket> {
     });
     socket.once('error', reject).once('error', () => clearTimeout(timer));
   });
+}
+
+/**
+ * Whether an address is neither this machine's nor in one of the networks that it is directly in: those may have public addresses too, and a
+ * firewall between them and the Internet.
+ */
+export function isElsewhere(address: string, interfaces: ReturnType<typeof networkInterfaces> = networkInterfaces()): boolean {
+  const family = isIP(address);
+  const ranges = Object.values(interfaces).flatMap((each) => each?.flatMap(({ cidr }) => cidr ?? []) ?? []);
+  const ours = ranges.filter((range) => isIP(range.split('/')[0] ?? '') === family);
+  return !toBlockList(ours).check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

@@ -9,7 +9,7 @@ export const seccompFd = 3;
 export const infoFd = 4;
 /** Ends with us; see limits.ts. */
 export const lifeFd = 5;
-/** Closed in there when all mounts are made; see start-gate.ts. */
+/** Closed in there when all mounts are made; see bubblewrap.ts. */
 export const mountedFd = 6;
 /** The first of those that `writtenFiles` come by, one for each. */
 export const firstFileFd = 7;

@@ -1,20 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { largestOf } from '@notebridge/kit/long-lists';
+import { messageOf } from '@notebridge/kit/message-of';
+import { textIn } from '@notebridge/kit/seen-files';
 import { findBoundBelow, firstFileFd, infoFd, lifeFd, mountedFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
 import { createControlGroups } from './control-groups.js';
-import { inheritedDescriptors } from './descriptors.js';
-import { findLinuxFaults } from './facts.js';
 import { groupBoundsOf, withLimits } from './limits.js';
-import { findMountFaults, toExpected } from './mount-facts.js';
+import { findLinuxFaults, findMountFaults, toExpected } from './mount-facts.js';
 import { createSeccompFilter } from './seccomp.js';
-import { findSharedLibraries } from './shared-libraries.js';
 import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
-import { openWhenChecked } from './start-gate.js';
-import { startProgram } from './start-program.js';
-import { findSystemFiles, writtenFiles } from './system-files.js';
-import { watchBounds } from './watch-bounds.js';
-import { watchMounts } from './watch-mounts.js';
+import { killProcess, startProgram } from './start-program.js';
+import { findSharedLibraries, findSystemFiles, writtenFiles } from './system-files.js';
+import { watchBounds, watchMounts } from './watch-bounds.js';
 
 const pidTimeoutMs = 1000;
 
@@ -38,7 +36,6 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
       if (programs) for (const [index, [, text]] of writtenFiles.entries()) write(child, firstFileFd + index, text);
       const pid = readPid(pipeOf(child, infoFd));
       const findFault = openWhenChecked(child, pid, {
-        mounted: pipeOf(child, mountedFd),
         findFaults: (first) => findMountFaults(first, expectedOf(spec)),
         // The last that bubblewrap reads before it becomes the program.
         open: () => write(child, seccompFd, filter),
@@ -100,4 +97,66 @@ function readPid(info: Duplex): Promise<number | undefined> {
     info.on('error', () => {});
     info.on('close', () => resolve(undefined));
   });
+}
+
+/** Files that our parent process left open for our children. Through one of a folder, its files could be reached. */
+function inheritedDescriptors(): number[] {
+  const closesOnExec = 0o2000000;
+  return readdirSync('/proc/self/fdinfo')
+    .map(Number)
+    .filter((fd) => fd > 2 && !(flagsOf(fd) & closesOnExec));
+}
+
+function flagsOf(fd: number): number {
+  try {
+    const [, flags = '0'] = /flags:\s*(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+    return Number.parseInt(flags, 8);
+  } catch {
+    // The one that the folder was read with is gone again.
+    return -1;
+  }
+}
+
+/**
+ * Has a sandbox run its program only after its mounts were checked: they are made by path, and whoever may write to a folder on the way could put a
+ * link there in that moment, with a program of its own waiting inside for what it leads to. A fault ends it. Returns what tells the fault.
+ */
+function openWhenChecked(
+  child: SandboxedProcess['child'],
+  pid: Promise<number | undefined>,
+  /** `findFaults`: what is wrong with the mounts, in the sandbox whose first process this is. `open`: the program waits for it. */
+  { findFaults, open }: { findFaults: (first: number) => string[]; open: () => void },
+): () => string | undefined {
+  // Ends in the sandbox once all of its mounts are made, or with it.
+  const mounted = pipeOf(child, mountedFd);
+  let reason: string | undefined;
+  const check = async () => {
+    const first = await pid;
+    // It says itself why.
+    if (first === undefined || hasEnded(first)) return;
+    const faults = tryToFind(() => findFaults(first));
+    if (faults.length === 0) return open();
+    reason = `its sandbox is not in force: ${faults.join(', ')}`;
+    killProcess(first);
+    child.kill('SIGKILL');
+  };
+  mounted.on('error', () => {});
+  mounted.once('close', () => void check());
+  mounted.resume();
+  mounted.end();
+  return () => reason;
+}
+
+function tryToFind(findFaults: () => string[]): string[] {
+  try {
+    return findFaults();
+  } catch (error) {
+    return [`its mounts cannot be checked (${messageOf(error)})`];
+  }
+}
+
+/** Also one that nobody has waited for yet. */
+function hasEnded(pid: number): boolean {
+  const status = textIn(`/proc/${pid}/status`);
+  return status === undefined || /^State:\s*[ZX]/m.test(status);
 }

@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
+import { startOfProcess } from '@notebridge/kit/living-process';
 import { appendAll } from '@notebridge/kit/long-lists';
+import { messageOf } from '@notebridge/kit/message-of';
+import { parseMounts } from '@notebridge/kit/mounts';
+import { namesIn, textIn } from '@notebridge/kit/seen-files';
 
 /** What Linux bounds for a program and all that it starts, together. */
 export interface GroupBounds {
@@ -33,6 +37,7 @@ interface Place {
 }
 
 const kinds: readonly Kind[] = ['pids', 'memory', 'cpu'];
+const versions: { readonly [fileSystem: string]: 1 | 2 } = { cgroup: 1, cgroup2: 2 };
 const removeTries = 100;
 const removeStepMs = 30;
 /** Of the processor, when it is short, what `nice -n 5` leaves to one process; see sched_prio_to_weight of Linux. */
@@ -51,14 +56,14 @@ export function createControlGroups(bounds: GroupBounds): ControlGroups | undefi
   const made: { place: Place; folder: string }[] = [];
   for (const place of places()) {
     removeStale(place.folder);
-    const folder = join(place.folder, `${prefix}${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString('hex')}`);
+    const folder = join(place.folder, `${prefix}${process.pid}-${startOfProcess(process.pid)}-${randomBytes(4).toString('hex')}`);
     try {
       mkdirSync(folder);
       made.push({ place, folder });
       for (const [file, value] of settingsOf(place, bounds)) if (existsSync(join(folder, file))) writeFileSync(join(folder, file), value);
     } catch (error) {
       for (const { folder } of made) tryRemove(folder);
-      throw new Error(`the bounds of its processes cannot be set: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Error(`the bounds of its processes cannot be set: ${messageOf(error)}`);
     }
   }
   if (made.length === 0) return undefined;
@@ -94,7 +99,7 @@ function settingsOf({ version, kinds }: Place, { tasks, bytes }: GroupBounds): [
 
 function countOverflows({ version, kinds }: Place, folder: string): number {
   if (!kinds.includes('memory')) return 0;
-  const text = read(join(folder, version === 1 ? 'memory.oom_control' : 'memory.events')) ?? '';
+  const text = textIn(join(folder, version === 1 ? 'memory.oom_control' : 'memory.events')) ?? '';
   return Number(/^oom_kill (\d+)/m.exec(text)?.[1] ?? 0);
 }
 
@@ -105,7 +110,7 @@ function places(): readonly Place[] {
 
 /** A group is made, entered and removed. */
 function isUsable({ folder }: Place): boolean {
-  const trial = join(folder, `${prefix}${process.pid}-${startOf(process.pid)}-trial`);
+  const trial = join(folder, `${prefix}${process.pid}-${startOfProcess(process.pid)}-trial`);
   try {
     mkdirSync(trial);
     return spawnSync('/bin/sh', ['-c', 'echo 0 >"$1"', 'notebridge-trial', join(trial, 'cgroup.procs')]).status === 0;
@@ -122,8 +127,11 @@ function isUsable({ folder }: Place): boolean {
  * administrator has set for all of that.
  */
 function findPlaces(): Place[] {
-  const mounts = findMounts();
-  const own = (read('/proc/self/cgroup') ?? '').split('\n').map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
+  const mounts = parseMounts(textIn('/proc/self/mountinfo') ?? '').flatMap((mount) => {
+    const version = versions[mount.fileSystem];
+    return version === undefined ? [] : [{ ...mount, version }];
+  });
+  const own = (textIn('/proc/self/cgroup') ?? '').split('\n').map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
   const found: Place[] = [];
   for (const [, controllers = '', path = ''] of own.filter((entry) => entry !== null)) {
     const ours = controllers.split(',');
@@ -146,32 +154,16 @@ function findPlaces(): Place[] {
 }
 
 function toPlaceOfTwo(folder: string): Place {
-  const given = (read(join(folder, 'cgroup.subtree_control')) ?? '').trim().split(' ');
+  const given = (textIn(join(folder, 'cgroup.subtree_control')) ?? '').trim().split(' ');
   return { folder, version: 2, kinds: kinds.filter((kind) => given.includes(kind)) };
-}
-
-function findMounts(): { path: string; root: string; version: 1 | 2; options: string[] }[] {
-  return (read('/proc/self/mountinfo') ?? '').split('\n').flatMap((line) => {
-    const [front = '', back = ''] = line.split(' - ');
-    const [, , , root = '', path = ''] = front.split(' ');
-    const [type, , options = ''] = back.split(' ');
-    if (type !== 'cgroup' && type !== 'cgroup2') return [];
-    return [{ path, root, version: type === 'cgroup' ? 1 : 2, options: options.split(',') }];
-  });
 }
 
 /** Those of a process that is gone. With processes in it a group cannot be removed. */
 function removeStale(folder: string): void {
-  for (const name of list(folder)) {
+  for (const name of namesIn(folder)) {
     const [, pid = '', start] = /^notebridge-(\d+)-(\d+)-/.exec(basename(name)) ?? [];
-    if (pid !== '' && startOf(Number(pid)) !== start) tryRemove(join(folder, name));
+    if (pid !== '' && (startOfProcess(Number(pid)) ?? '0') !== start) tryRemove(join(folder, name));
   }
-}
-
-/** When a process began, as Linux counts; `0` if there is none. Numbers of processes are used again. */
-function startOf(pid: number): string {
-  const line = read(`/proc/${pid}/stat`);
-  return line?.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? '0';
 }
 
 function tryRemove(folder: string): boolean {
@@ -183,18 +175,28 @@ function tryRemove(folder: string): boolean {
   }
 }
 
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+/** What keeps the bounds of an own Python in the sandbox on this machine. */
+export interface KernelBounds {
+  /** For people. */
+  readonly text: string;
+  /** Linux bounds how many there are, however busy the machine is. */
+  readonly isKept: boolean;
+  /** What would have Linux do it. */
+  readonly fix?: string;
 }
 
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
+const watched = 'watched ten times a second';
+
+/** Makes a control group, to see whether it can, and removes it. */
+export function lookAtBounds(): KernelBounds {
+  const kinds = boundKinds();
+  const isRoot = process.getuid?.() === 0;
+  const byGroup = 'bounded by a control group of Linux';
+  const isKept = kinds.includes('pids') || !isRoot;
+  const processes = kinds.includes('pids') ? byGroup : isRoot ? `${watched} alone, since root has no limit` : 'bounded by a limit of Linux';
+  return {
+    text: `processes ${processes}; all memory together ${kinds.includes('memory') ? byGroup : watched}`,
+    isKept,
+    ...(isKept ? {} : { fix: 'Run Notebridge as another user than root, or where it can make control groups (cgroups).' }),
+  };
 }

@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '@notebridge/kit/seen-files';
 import { readSmallFile } from '@notebridge/kit/small-file';
 
 /** A Python environment as its files describe it. Nothing of it is run: it may be anybody's. */
@@ -81,12 +82,4 @@ function packagesOf(folder: string, platform: NodeJS.Platform): Map<string, stri
   const names = libraries.flatMap((library) => namesIn(join(library, 'site-packages')));
   const found = names.map((name) => /^([\w.]+?)-([\w.!+]+?)(?:-py[\d.]+)?\.(?:dist|egg)-info$/.exec(name));
   return new Map(found.flatMap((match) => (match ? [[(match[1] ?? '').toLowerCase(), match[2] ?? ''] as const] : [])));
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { textIn } from '@notebridge/kit/seen-files';
 
 /** Why there is no sandbox, and what would give one. */
 export interface Unavailable {
@@ -51,9 +52,5 @@ const causes: readonly (Unavailable & { applies: (said: string) => boolean })[] 
 ];
 
 function setting(name: string): string | undefined {
-  try {
-    return readFileSync(`/proc/sys/${name}`, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
+  return textIn(`/proc/sys/${name}`)?.trim();
 }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findWritten, isWithin } from '@notebridge/kit/find-written';
+import { realPathOf, textIn } from '@notebridge/kit/seen-files';
 import { findHiddenPlaces } from './hidden-places.js';
 import type { RunPlace } from './spec.js';
 
@@ -53,7 +54,7 @@ const shared = ['/tmp', '/var/tmp', '/dev/shm'];
 
 function whyShared(folder: string): string | undefined {
   if (/^\/run\/user(\/\d+)?$/.test(folder)) return 'it holds what programs of a user keep while they run';
-  const temporary = [tmpdir(), ...shared, process.env.XDG_RUNTIME_DIR ?? ''].map(toRealPath);
+  const temporary = [tmpdir(), ...shared, process.env.XDG_RUNTIME_DIR ?? ''].map(realPathOf);
   const found = temporary.find((path) => path !== undefined && isWithin(path, folder));
   if (found !== undefined)
     return `${found === folder ? 'it is' : `"${found}" in it is`} a folder for temporary files, which programs share, Notebridge too`;
@@ -64,13 +65,9 @@ function whyShared(folder: string): string | undefined {
 
 /** The home folders of all people on this machine, and of root; none where the list of users cannot be read. */
 function findHomesOfAll(): string[] {
-  try {
-    const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
-    const users = lines.map((line) => line.split(':')).filter(([, , id]) => id === '0' || Number(id) >= 1000);
-    return users.flatMap(([, , , , , home]) => (home === undefined || home === '/' ? [] : [toRealPath(home) ?? home]));
-  } catch {
-    return [];
-  }
+  const lines = (textIn('/etc/passwd') ?? '').split('\n');
+  const users = lines.map((line) => line.split(':')).filter(([, , id]) => id === '0' || Number(id) >= 1000);
+  return users.flatMap(([, , , , , home]) => (home === undefined || home === '/' ? [] : [realPathOf(home) ?? home]));
 }
 
 function findOurs(ours: readonly string[]): RunPlace[] {
@@ -84,11 +81,7 @@ function findOurs(ours: readonly string[]): RunPlace[] {
 
 function whyRun(folder: string, places: readonly RunPlace[]): string | undefined {
   const found = places.find(
-    ({ path, isFolder = false }) => findWritten(path, [folder]) !== undefined || (isFolder && isWithin(folder, toRealPath(path) ?? path)),
+    ({ path, isFolder = false }) => findWritten(path, [folder]) !== undefined || (isFolder && isWithin(folder, realPathOf(path) ?? path)),
   );
   return found && `code could change "${found.path}" then, which is ${found.what}`;
-}
-
-function toRealPath(path: string): string | undefined {
-  return path !== '' && existsSync(path) ? realpathSync(path) : undefined;
 }

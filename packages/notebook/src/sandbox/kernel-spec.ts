@@ -1,11 +1,9 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findFileDoors } from './file-doors.js';
 import { assertMayBeGiven, assertMayBeWritten } from './given-folder.js';
-import { findHiddenPlaces } from './hidden-places.js';
-import { findKernelspecPlaces, userDataFolder } from './kernelspec-places.js';
+import { findFileDoors, findHiddenPlaces } from './hidden-places.js';
 import { outermost } from './outermost.js';
-import { findPythonPlaces } from './python-places.js';
+import { findKernelspecPlaces, findPythonPlaces, userDataFolder } from './python-places.js';
 import type { FolderAccess, Mount, RunPlace, SandboxSpec } from './spec.js';
 import { homeInside, temporaryInside } from './system-files.js';
 import { leadsOutOfWritten, recordWritten } from './written-folders.js';

@@ -1,83 +1,37 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { originOf } from '@notebridge/kit/find-written';
+import { type MountPoint, parseMounts } from '@notebridge/kit/mounts';
 import { findBoundBelow } from './bubblewrap-arguments.js';
 import { maxTemporaryBytesOf } from './limits.js';
 import type { SandboxSpec } from './spec.js';
 import { devices, temporaryFolders, terminals, writtenFiles } from './system-files.js';
 import { writtenFolderOf } from './written-folders.js';
 
-/** What may be mounted besides `/` and `/proc`, and how. */
-export interface Expected {
-  /** Paths that may be read. */
-  visible: readonly string[];
-  /** Folders of people, and those of them that may be written to. */
-  given: readonly string[];
-  writable: readonly string[];
-  /** What keeps something below those from being written, moved or seen. */
-  bound: readonly string[];
-  /** Folders that were given with all that is mounted below them. */
-  folders: readonly string[];
-  /** Paths that have to be covered. */
-  hidden: readonly string[];
-  /** File systems in memory, and how many bytes each of them may have. */
-  temporary: readonly string[];
-  maxTemporaryBytes: number;
-  devices: readonly string[];
-  network: boolean;
-}
+export type Expected = ReturnType<typeof toExpected>;
 
-export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]): Expected {
+/** What may be mounted besides `/` and `/proc`, and how. */
+export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]) {
   const { command, readable, mounts = [], hidden = [], kept = [], relay, programs = false, network = false } = spec;
+  const given = mounts.map(({ path }) => path);
+  const made = programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : [];
   return {
-    visible: [
-      ...systemFiles,
-      command[0],
-      ...readable,
-      ...kept,
-      ...(relay ? [relay.inside] : []),
-      ...(programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : []),
-    ],
-    given: mounts.map(({ path }) => path),
+    /** Paths that may be read. */
+    visible: [...systemFiles, command[0], ...readable, ...kept, ...(relay ? [relay.inside] : []), ...made],
+    /** Folders of people, and those of them that may be written to. */
+    given,
     writable: mounts.filter(({ access }) => access === 'rw').map(({ path }) => path),
+    /** What keeps something below those from being written, moved or seen. */
     bound: findBoundBelow(spec, systemFiles),
-    folders: [...mounts.map(({ path }) => path), ...(programs ? [...readable, ...systemFiles] : [])],
+    /** Folders that were given with all that is mounted below them. */
+    folders: [...given, ...(programs ? [...readable, ...systemFiles] : [])],
+    /** Paths that have to be covered. */
     hidden,
+    /** File systems in memory, and how many bytes each of them may have. */
     temporary: programs ? temporaryFolders : [],
     maxTemporaryBytes: maxTemporaryBytesOf(spec),
     devices: programs ? devices : [],
     network,
   };
-}
-
-export interface MountPoint {
-  path: string;
-  /** Which file system, and which folder of it. */
-  device: string;
-  root: string;
-  isReadOnly: boolean;
-  /** Of the file system itself, as in `size=100k`. */
-  fileSystem: string;
-  options: string[];
-}
-
-export function parseMounts(text: string): MountPoint[] {
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => {
-      const [front = '', back = ''] = line.split(' - ');
-      const [, , device = '', root = '', point = '', mount = ''] = front.split(' ');
-      const [fileSystem = '', , options = ''] = back.split(' ');
-      const plain = (text: string) => text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-      return {
-        path: plain(point),
-        root: plain(root),
-        device,
-        isReadOnly: mount.split(',').includes('ro'),
-        fileSystem,
-        options: options.split(','),
-      };
-    });
 }
 
 /**
@@ -135,4 +89,63 @@ function isBounded({ fileSystem, options }: MountPoint, maxBytes: number): boole
 
 function ownsDevice(path: string): boolean {
   return statSync(path).uid === process.getuid?.();
+}
+
+/**
+ * What Linux itself reports about a process in the sandbox, by our own /proc, and what of it is wrong. Nothing that runs inside
+ * takes part in this. Empty: the sandbox is active.
+ */
+export function findLinuxFaults(pid: number, expected: Expected): string[] {
+  const { network } = expected;
+  try {
+    const at = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    const status = parseStatus(at('status'));
+    return [
+      ...findSharedNamespaces(pid, network),
+      ...['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']
+        .filter((name) => !/^0+$/.test(status[name] ?? ''))
+        .map((name) => `it has capabilities (${name} ${status[name]})`),
+      ...(status.NoNewPrivs === '1' ? [] : ['it may gain privileges']),
+      ...(status.Seccomp === '2' ? [] : ['no filter of system calls is in force']),
+      ...(/\t1$/.test(status.NSpid ?? '') ? [] : [`it is not the first process of its own (${status.NSpid})`]),
+      ...(/^\s*0\s/.test(at('uid_map')) ? ['it is root inside'] : []),
+      ...findMountFaults(pid, expected),
+      ...(network ? [] : findInterfaces(at('net/dev'))),
+      ...findOpenFiles(pid),
+    ];
+  } catch (error) {
+    return [`its facts cannot be read (${error instanceof Error ? error.message : String(error)})`];
+  }
+}
+
+function parseStatus(text: string): { [name: string]: string | undefined } {
+  return Object.fromEntries(text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+}
+
+function findSharedNamespaces(pid: number, network: boolean): string[] {
+  const kinds = ['user', 'pid', 'mnt', 'ipc', 'uts', ...(network ? [] : ['net'])];
+  return kinds
+    .filter((kind) => readlinkSync(`/proc/${pid}/ns/${kind}`) === readlinkSync(`/proc/self/ns/${kind}`))
+    .map((kind) => `it shares our ${kind} namespace`);
+}
+
+function findInterfaces(devices: string): string[] {
+  const names = [...devices.matchAll(/^\s*([^\s:|]+):/gm)].map(([, name]) => name);
+  return names.filter((name) => name !== 'lo').map((name) => `it has the network interface ${name}`);
+}
+
+/** What is open already needs no mount: a file must have come through one of those that it has now. */
+function findOpenFiles(pid: number): string[] {
+  const mounts = readFileSync(`/proc/${pid}/mountinfo`, 'utf8');
+  const own = new Set(mounts.split('\n').map((line) => line.split(' ')[0]));
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/${pid}/fd/${fd}`);
+      const mount = /mnt_id:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8'))?.[1];
+      return !target.startsWith('/') || own.has(mount) ? [] : [`it has "${target}" open`];
+    } catch {
+      // Closed meanwhile.
+      return [];
+    }
+  });
 }

@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { realPathOf } from '@notebridge/kit/seen-files';
 import { outermost } from './outermost.js';
 import { findLinks } from './program-links.js';
-import { takeSitePackages } from './site-packages.js';
-import { environmentOutside, leadsOutOfWritten } from './written-folders.js';
+import { askPython } from './site-packages.js';
+import { leadsOutOfWritten } from './written-folders.js';
 import { findWrittenPlaces, writtenFolderOfPython } from './written-python.js';
-
-const timeoutMs = 20_000;
 
 /** Where an interpreter has itself and its modules. */
 export interface PythonPlaces {
@@ -27,9 +24,7 @@ export interface PythonPlaces {
   userBase?: string;
 }
 
-/** Asked without what stands in our variables, in the working directory, or in folders that code in a kernel may write to. */
 const question = `
-${takeSitePackages}
 import json, site
 own = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
 given = lambda paths: [os.path.abspath(p) for p in paths if p and os.path.isabs(p)]
@@ -44,12 +39,8 @@ json.dump({"executable": sys.executable, "prefix": sys.prefix, "own": given(own)
 export async function findPythonPlaces(python: string, given?: string): Promise<PythonPlaces> {
   const written = writtenFolderOfPython(python, given);
   if (written !== undefined) return findWrittenPlaces(python, written);
-  const options = { cwd: '/', timeout: timeoutMs, env: environmentOutside(process.env) };
-  const { stdout } = await promisify(execFile)(python, ['-B', '-E', '-S', '-c', question], options).catch(
-    (error: { stderr?: string; message: string }) => {
-      throw new Error(`"${python}" does not run as a Python: ${error.stderr?.trim() || error.message}`);
-    },
-  );
+  const { error, stdout, stderr } = await askPython(python, question);
+  if (error) throw new Error(`"${python}" does not run as a Python: ${stderr.trim() || error.message}`);
   const { executable, prefix, own, paths, user } = withoutLinkedFolder(
     JSON.parse(stdout) as {
       executable: string;
@@ -62,7 +53,7 @@ export async function findPythonPlaces(python: string, given?: string): Promise<
   const ofUser = user === null ? [] : [`${user}/lib`];
   const first = toReadable([...own, ...ofUser, ...findLinks(executable)]);
   const others = toReadable(paths).filter((path) => !first.some((folder) => path === folder || path.startsWith(`${folder}/`)));
-  const hasOfUser = user !== null && isThere(`${user}/lib`);
+  const hasOfUser = user !== null && realPathOf(`${user}/lib`) !== undefined;
   return { executable, own: first, others, prefix, ...(hasOfUser ? { userBase: user } : {}) };
 }
 
@@ -70,8 +61,10 @@ export async function findPythonPlaces(python: string, given?: string): Promise<
 function toReadable(paths: readonly string[]): string[] {
   const home = `${homedir()}/`;
   const believed = paths.filter((path) => !leadsOutOfWritten(path));
-  const all = [...new Set(believed.flatMap((path) => [path, toRealPath(path)]))];
-  const fit = all.filter((path): path is string => path !== undefined && isThere(path) && path !== '/' && !home.startsWith(`${path}/`));
+  const all = [...new Set(believed.flatMap((path) => [path, realPathOf(path)]))];
+  const fit = all.filter(
+    (path): path is string => path !== undefined && realPathOf(path) !== undefined && path !== '/' && !home.startsWith(`${path}/`),
+  );
   return outermost(fit);
 }
 
@@ -81,7 +74,7 @@ function toReadable(paths: readonly string[]): string[] {
  */
 function withoutLinkedFolder<Facts extends { executable: string; prefix: string }>(facts: Facts): Facts {
   const { executable, prefix } = facts;
-  const real = toRealPath(prefix);
+  const real = realPathOf(prefix);
   if (real === undefined || real === prefix || !leadsOut(executable, prefix)) return facts;
   return { ...facts, prefix: real, executable: real + executable.slice(prefix.length) };
 }
@@ -96,14 +89,35 @@ function leadsOut(program: string, prefix: string): boolean {
   return false;
 }
 
-function toRealPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+/** Where users' own kernelspecs are, as `jupyter --paths` has it on Linux. */
+export function userDataFolder(): string {
+  const { JUPYTER_DATA_DIR: named, XDG_DATA_HOME: data } = process.env;
+  return named || join(data || join(homedir(), '.local/share'), 'jupyter');
 }
 
-function isThere(path: string): boolean {
-  return toRealPath(path) !== undefined;
+/**
+ * What the program of a kernelspec reads, where that is another one than the interpreter that starts it. The first one of the name, in the
+ * order in which Jupyter looks.
+ */
+export async function findKernelspecPlaces(name: string, prefix: string): Promise<string[]> {
+  const bases = [userDataFolder(), join(prefix, 'share/jupyter'), '/usr/local/share/jupyter', '/usr/share/jupyter'];
+  const folder = bases.map((base) => join(base, 'kernels', name)).find((path) => existsSync(join(path, 'kernel.json')));
+  if (folder === undefined) return [];
+  const [program = ''] = readProgram(join(folder, 'kernel.json'));
+  if (!isAbsolute(program) || !existsSync(program)) return [folder];
+  if (/^python[\d.]*$/.test(basename(program))) {
+    const { own, others } = await findPythonPlaces(program);
+    return [folder, ...own, ...others];
+  }
+  return [folder, basename(dirname(program)) === 'bin' && dirname(dirname(program)) !== '/' ? dirname(dirname(program)) : program];
+}
+
+function readProgram(path: string): string[] {
+  try {
+    const { argv } = JSON.parse(readFileSync(path, 'utf8')) as { argv?: unknown };
+    return Array.isArray(argv) ? argv.map(String) : [];
+  } catch {
+    // The helper says what is wrong with it.
+    return [];
+  }
 }

@@ -22,3 +22,12 @@ export function keepEnd(stderr: Readable, maxCharacters: number): () => string {
   });
   return () => text.trim();
 }
+
+/** Also one that has just ended. `pid`: below 0 all of its group. */
+export function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}

@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { parseMounts } from '@notebridge/kit/mounts';
+import { textIn } from '@notebridge/kit/seen-files';
 import type { ControlGroups } from './control-groups.js';
 import { groupBoundsOf, maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
 import type { SandboxedProcess, SandboxSpec } from './spec.js';
+import { killProcess } from './start-program.js';
 
 /** A fork bomb makes some thousand processes in this time, where Linux does not bound them; it ends them all at once with the first one. */
 const everyMs = 100;
@@ -31,11 +34,7 @@ export function watchBounds(
     breach ??= reason;
     clearInterval(timer);
     if (child.exitCode !== null || child.signalCode !== null) return;
-    try {
-      process.kill(first, 'SIGKILL');
-    } catch {
-      // It has just ended.
-    }
+    killProcess(first);
     child.kill('SIGKILL');
   };
   const toReason = (bytes: number) => `its processes used ${toMebibytes(bytes)} of memory, of ${toMebibytes(maxDataBytesOf(spec))}`;
@@ -100,14 +99,10 @@ function count(first: number): Found | undefined {
 }
 
 function readStatus(path: string): { threads: number; bytes: number } {
-  try {
-    const status = readFileSync(path, 'utf8');
-    const number = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1] ?? 0);
-    return { threads: number('Threads'), bytes: number('VmRSS') * 1024 };
-  } catch {
-    // It has ended.
-    return { threads: 0, bytes: 0 };
-  }
+  // One that has ended says nothing, and has none.
+  const status = textIn(path) ?? '';
+  const number = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+  return { threads: number('Threads'), bytes: number('VmRSS') * 1024 };
 }
 
 /** What is shared counts once, and files that are mapped not at all. */
@@ -125,4 +120,33 @@ function sum(numbers: readonly number[]): number {
 
 function toMebibytes(bytes: number): string {
   return `${Math.round(bytes / 1024 ** 2)} MiB`;
+}
+
+/**
+ * Watches the mounts that keep code from paths below its writable folders: Linux takes a mount away when its path is replaced from outside
+ * (an editor's rename, `uv venv --clear`); and a folder that is moved is written to under its new name. Returns a function that, given the
+ * sandbox's first process, says in words which path was replaced or which folder was moved; undefined: none.
+ */
+export function watchMounts({ mounts = [] }: SandboxSpec, bound: readonly string[]): (first: number) => string | undefined {
+  const writable = mounts.filter(({ access }) => access === 'rw').map(({ path }) => ({ path, identity: fileIdentityOf(path) }));
+  if (writable.length === 0) return () => undefined;
+  return (first) => {
+    const moved = writable.find(({ path, identity }) => fileIdentityOf(path) !== identity);
+    if (moved) return `"${moved.path}", to which its code may write, was moved or replaced`;
+    // A process that has just ended has none.
+    const mounts = textIn(`/proc/${first}/mountinfo`);
+    const seen = mounts === undefined ? bound : parseMounts(mounts).map(({ path }) => path);
+    const lost = bound.find((path) => !seen.includes(path));
+    return lost === undefined ? undefined : `"${lost}" was replaced from outside, so nothing kept its code from it any more`;
+  };
+}
+
+/** Which file or folder a path leads to. Undefined: none that can be seen. */
+function fileIdentityOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
 }

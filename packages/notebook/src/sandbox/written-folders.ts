@@ -2,6 +2,8 @@ import { realpathSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { type CodeStart, findCodePlaces, findInheritedPlaces } from '@notebridge/kit/code-places';
 import { findWritten, folderIdentityOf, isWithin, type KnownFolder } from '@notebridge/kit/find-written';
+import { findImportPlaces } from '@notebridge/kit/import-places';
+import { realPathOf } from '@notebridge/kit/seen-files';
 
 /** The folders that code in a sandbox was ever given to write to, until a person withdraws them. */
 export interface WrittenFolders {
@@ -72,11 +74,8 @@ function firstWritten(paths: readonly string[]): string | undefined {
 export function leadsOutOfWritten(path: string): boolean {
   const folder = writtenFolderOf(path);
   if (folder === undefined) return false;
-  try {
-    return !isWithin(realpathSync.native(path), folder);
-  } catch {
-    return true;
-  }
+  const real = realPathOf(path);
+  return real === undefined || !isWithin(real, folder);
 }
 
 /** For a program outside of the sandbox: what it starts by name in turn is not found there either. */
@@ -84,4 +83,13 @@ export function environmentOutside(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (env.PATH === undefined) return env;
   const entries = env.PATH.split(delimiter);
   return { ...env, PATH: entries.filter((entry) => writtenFolderOf(entry) === undefined).join(delimiter) };
+}
+
+/** As `writtenFolderOf`, of where a Python outside takes modules from as it starts. It would run a `sitecustomize` from there. */
+export function writtenFolderOfImports(python: string): string | undefined {
+  for (const path of findImportPlaces(python)) {
+    const written = writtenFolderOf(path);
+    if (written !== undefined) return written;
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findWritten, isWithin } from '@notebridge/kit/find-written';
+import { namesIn, realPathOf } from '@notebridge/kit/seen-files';
 import { shellWord } from '@notebridge/kit/shell-word';
 import { readEnvironment } from './environment.js';
 import { findLinks } from './program-links.js';
@@ -14,7 +15,7 @@ import { writtenFolderOf } from './written-folders.js';
  */
 export function findWrittenPlaces(python: string, folder: string): PythonPlaces {
   const prefix = toEnvironmentFolder(python);
-  const real = prefix === undefined ? undefined : toRealPath(prefix);
+  const real = prefix === undefined ? undefined : realPathOf(prefix);
   const fault = (reason: string) => {
     const next =
       writtenFolderOf(folder) === undefined
@@ -30,7 +31,7 @@ export function findWrittenPlaces(python: string, folder: string): PythonPlaces 
   const executable = real + python.slice(prefix.length);
   const home = readEnvironment(real)?.home;
   const links = findLinks(executable).filter((path) => writtenFolderOf(path) === undefined);
-  const bases = [...links, ...(home === undefined ? [] : [dirname(home)])].flatMap((path) => [path, toRealPath(path) ?? path]);
+  const bases = [...links, ...(home === undefined ? [] : [dirname(home)])].flatMap((path) => [path, realPathOf(path) ?? path]);
   const installations = [...new Set(bases)].filter(isInstallation).map(placesOfInstallation);
   const own = [real, ...installations.flatMap(({ shown }) => shown)];
   return { executable, prefix: real, own, others: [], hidden: installations.flatMap(({ hidden }) => hidden) };
@@ -74,7 +75,7 @@ function placesOfInstallation(prefix: string): { shown: string[]; hidden: string
   const shared = namesIn(libraries).filter((name) => /^lib[\w.+-]+\.(so|dylib)(\.[\d.]+)?$/.test(name));
   const files = [...interpreters.map((name) => join(programs, name)), ...shared.map((name) => join(libraries, name))];
   const packages = own.flatMap((library) => ['site-packages', 'dist-packages'].map((name) => join(library, name)));
-  return { shown: [...own, ...files.filter((path) => isPlainFile(toRealPath(path) ?? path))], hidden: packages.filter(isFolder) };
+  return { shown: [...own, ...files.filter((path) => isPlainFile(realPathOf(path) ?? path))], hidden: packages.filter(isFolder) };
 }
 
 function isFolder(path: string): boolean {
@@ -83,20 +84,4 @@ function isFolder(path: string): boolean {
 
 function isPlainFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function toRealPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FetchLimits, FetchService } from '../../src/kernel/fetch-service.js';
-import { type HostRequest, type HostService, openHostCalls } from '../../src/kernel/host-services.js';
+import { type ServiceMessage, type HostService, openHostCalls } from '../../src/kernel/host-services.js';
 import type { KernelTools } from '../../src/kernel/kernel-tools.js';
 import { type HostCommand, parseReport, type ToolCommand } from '../../src/kernel/messages.js';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
@@ -57,7 +57,7 @@ describe('calls of a worker', () => {
 
   test('are refused before they are parsed where they are longer than any of ours', async () => {
     const sent: HostCommand[] = [];
-    const asked: HostRequest[] = [];
+    const asked: ServiceMessage[] = [];
     const service: HostService = {
       call: async (request) => {
         asked.push(request);

@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { type NetworkInterfaceInfo, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { isElsewhere } from '../../src/relay/own-networks.js';
+import { isElsewhere } from '../../src/relay/reach.js';
 import { createRelay, type Relay, type RelayOptions } from '../../src/relay/relay.js';
 
 let folder: string;

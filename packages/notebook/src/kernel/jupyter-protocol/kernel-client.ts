@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { PendingExecution } from '../execution-queue.js';
-import { RecentRuns } from '../recent-runs.js';
+import { keepLatest } from '@notebridge/kit/keep-latest';
+import { maxRecentRuns, type PendingExecution } from '../execution-queue.js';
 import { within } from '../within.js';
 import { ExecuteFuture, type FutureOptions } from './execute-future.js';
 import { type CommMessage, parseComm, type ShownByCode, type ShownListener, toCommRequest } from './kernel-comms.js';
@@ -32,7 +32,8 @@ export class KernelClient {
   readonly #options: KernelClientOptions;
   readonly #requests = new Map<string, PendingRequest>();
   /** The last ones, by their requests: threads and tasks that they have begun may still show something. */
-  readonly #futures = new RecentRuns<string, ExecuteFuture>();
+  readonly #futures = new Map<string, ExecuteFuture>();
+  #latest: ExecuteFuture | undefined;
 
   constructor(options: KernelClientOptions) {
     this.#options = options;
@@ -92,14 +93,19 @@ export class KernelClient {
     };
     const id = this.#options.send({ channel: 'shell', type: 'execute_request', content });
     if (id === undefined) return;
-    this.#futures.add(id, future);
+    this.#keep(id, future);
     future.sentAs(id);
   }
 
   /** An earlier client has sent its code, by the request of this id. */
   follow(id: string, future: ExecuteFuture): void {
-    this.#futures.add(id, future);
+    this.#keep(id, future);
     future.id = id;
+  }
+
+  #keep(id: string, future: ExecuteFuture): void {
+    this.#latest = future;
+    keepLatest(this.#futures, [id, future], maxRecentRuns);
   }
 
   /** No reply comes any more: the connection or the kernel has ended. Code that was sent may go on. */
@@ -126,7 +132,7 @@ export class KernelClient {
     const shown = request && read();
     if (shown) request.onShown?.(shown);
     // Output that names no cell of ours, as a process writes it, is the latest one's, or another client's.
-    if (!request) (future ?? (isShared ? undefined : this.#futures.latest))?.receive(message);
+    if (!request) (future ?? (isShared ? undefined : this.#latest))?.receive(message);
   }
 
   #ask(request: KernelRequest, how: Omit<PendingRequest, 'resolve'>): Promise<JsonObject | undefined> {

@@ -2,9 +2,8 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { MimeBundle } from '../../model/output.js';
 import { type AskKernel, completeCode, evaluateCode, inspectCode } from '../jupyter-protocol/code-help.js';
 import type { CommMessage, KernelComms, ShownListener } from '../jupyter-protocol/kernel-comms.js';
-import type { Completions, ExecuteOptions, Execution, KernelInfo } from '../kernel.js';
+import type { Completions, ExecuteOptions, Execution } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
-import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
 import { JupyterEngine } from './jupyter-engine.js';
 import type { LaunchOptions } from './jupyter-process.js';
@@ -21,19 +20,16 @@ export interface JupyterKernelOptions extends QueueOptions, LaunchOptions {
 export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   /** Widgets. */
   readonly comms: KernelComms;
-  protected readonly restarted = 'the kernel';
+  protected readonly engineName = 'the kernel';
   readonly #options: JupyterKernelOptions;
   readonly #comms = new Listeners<CommMessage>();
   readonly #shownListeners = new Set<ShownListener>();
   readonly #ask: AskKernel = async (...asked) => this.idleEngine?.client.request(...asked);
-  #info: KernelInfo;
-  #layers: readonly Layer[] | undefined;
 
   constructor(options: JupyterKernelOptions) {
-    super(options);
-    this.#options = options;
     const name = options.kernelName ?? 'python3';
-    this.#info = { name, displayName: name, language: options.kernelName === undefined ? 'python' : '', version: '' };
+    super(options, { name, displayName: name, language: options.kernelName === undefined ? 'python' : '', version: '' });
+    this.#options = options;
     this.comms = {
       isSupported: true,
       send: async (message, onShown) => this.engine?.client.sendComm(message, onShown),
@@ -43,14 +39,6 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
         return () => this.#shownListeners.delete(listener);
       },
     };
-  }
-
-  get info(): KernelInfo {
-    return this.#info;
-  }
-
-  get layers(): readonly Layer[] | undefined {
-    return this.#layers;
   }
 
   override execute(source: string, options: ExecuteOptions): Promise<Execution> {
@@ -81,19 +69,13 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   }
 
   async evaluate(expression: string): Promise<string | undefined> {
-    return this.#info.language === 'python' ? evaluateCode(this.#ask, expression) : undefined;
+    return this.info.language === 'python' ? evaluateCode(this.#ask, expression) : undefined;
   }
 
   protected open(events: EngineEvents): JupyterEngine {
-    const { startTimeoutMs } = this;
     return new JupyterEngine(
       {
         ...this.#options,
-        startTimeoutMs,
-        onReady: (info, layers) => {
-          this.#info = info;
-          this.#layers = layers;
-        },
         onComm: (message) => this.#comms.emit(message),
         onShown: (cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read)),
       },

@@ -1,20 +1,19 @@
 /** The helper's process: how it is launched, and what is left to do when it has ended. */
-import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
 import type { RelaySeam } from '../../relay/reach.js';
 import { openRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
-import type { FolderAccess, RunPlace, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
-import { startProgram } from '../../sandbox/start-program.js';
+import type { FolderAccess, RunPlace, Sandbox, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
+import { killProcess, startProgram } from '../../sandbox/start-program.js';
 import { temporaryInside } from '../../sandbox/system-files.js';
 import { holdWritten, writtenFolderOf } from '../../sandbox/written-folders.js';
+import type { LaunchedProgram } from '../child-program.js';
 import { KernelError } from '../kernel-error.js';
 import type { Layer } from '../layers.js';
-import { openSandbox } from '../open-sandbox.js';
+import { launchInside, openSandbox } from '../open-sandbox.js';
 
 export interface LaunchOptions {
   /** A Python that has jupyter_client, by absolute path. */
@@ -44,15 +43,8 @@ export interface LaunchOptions {
   programUrl?: URL | undefined;
 }
 
-export interface Launched {
-  readonly child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
+export interface LaunchedHelper extends LaunchedProgram {
   readonly layers: readonly Layer[];
-  /** Rejects if the process is not where it should be. Called when it has spoken; no code of a notebook runs before. */
-  inspect(): Promise<void>;
-  /** Why it was ended by a bound, if it was. */
-  breach?: (() => string | undefined) | undefined;
-  /** After its end: nothing of its sandbox is left. */
-  gone?: Promise<void> | undefined;
   /** The helper has ended, perhaps without a chance to do it itself: ends the kernel's process group, and removes its folder. */
   cleanUp(started: { readonly pid: number; readonly folder: string }): void;
 }
@@ -63,12 +55,12 @@ const theUser: Layer = {
   text: 'the code is the user: it can do and read whatever you can, as in Jupyter',
 };
 
-export async function launchHelper(options: LaunchOptions): Promise<Launched> {
+export async function launchHelper(options: LaunchOptions): Promise<LaunchedHelper> {
   const { python, folder, sandbox: mode = 'off', files, programUrl = new URL('./python/', import.meta.url) } = options;
   const program = fileURLToPath(programUrl).replace(/\/$/, '');
   const { sandbox, layerOf } = await openSandbox(mode);
   // One that nobody has tried out counts for nothing.
-  if (sandbox?.isTested) return launchInside(sandbox, layerOf, { ...options, program });
+  if (sandbox?.isTested) return launchConfined(sandbox, layerOf, { ...options, program });
   const layer = sandbox ? { ...layerOf({}), text: 'there is none here for a Python of your own' } : layerOf({});
   if (files !== undefined) throw refusalOf(`--files ${files}`, layer);
   if (options.allowNet?.length) throw refusalOf(`--allow-net ${options.allowNet.join(',')}`, layer);
@@ -79,8 +71,8 @@ export async function launchHelper(options: LaunchOptions): Promise<Launched> {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
     windowsHide: true,
-  }) as Launched['child'];
-  return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: (started) => cleanUpHere(started, temporary) };
+  }) as LaunchedHelper['child'];
+  return { child, layers: [layer, theUser], cleanUp: (started) => cleanUpHere(started, temporary) };
 }
 
 function refusalOf(option: string, { text, fix }: Layer): KernelError {
@@ -92,42 +84,34 @@ function refusalOf(option: string, { text, fix }: Layer): KernelError {
 }
 
 /** Helper and kernel together: stdin and stdout are the only way in and out. */
-async function launchInside(
+async function launchConfined(
   sandbox: Sandbox,
   layerOf: (spec: SandboxSpec) => Layer,
   options: LaunchOptions & { program: string },
-): Promise<Launched> {
+): Promise<LaunchedHelper> {
   const { python, folder, file = folder, files = 'ro', kernelName, ours, runs, allowNet = [], program } = options;
   const args = ['-B', `${program}/start.py`, temporaryInside];
   const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, runs, readable: [program] });
   const relay = allowNet.length === 0 ? undefined : await openRelay({ allow: allowNet, seam: options.relaySeam });
   const spec = relay ? relay.widen(asked) : asked;
   let release: (() => Promise<void>) | undefined;
-  let sandboxed: SandboxedProcess;
+  let launched: LaunchedProgram;
   try {
     release = files === 'rw' ? await holdWritten(folder, file) : undefined;
-    sandboxed = sandbox.launch(spec);
+    launched = launchInside(sandbox, spec);
   } catch (error) {
     await Promise.allSettled([relay?.close(), release?.()]);
     throw error;
   }
-  if (relay) sandboxed.child.once('close', relay.close);
-  const inspect = async () => {
-    const faults = await sandbox.findFaults(sandboxed, spec);
-    if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
-  };
-  const closed = new Promise((resolve) => sandboxed.child.once('close', resolve));
-  const gone = Promise.all([sandboxed.gone, closed]).then(() => release?.());
+  if (relay) launched.child.once('close', relay.close);
+  const closed = new Promise((resolve) => launched.child.once('close', resolve));
+  const gone = Promise.all([launched.gone, closed]).then(() => release?.());
   // All of it ends with its first process, and the number that it has inside is somebody else's here.
-  return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, gone, cleanUp: () => {} };
+  return { ...launched, layers: [layerOf(spec)], gone, cleanUp: () => {} };
 }
 
 function cleanUpHere({ pid, folder }: { pid: number; folder: string }, temporary: string): void {
-  try {
-    if (pid > 1) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended, as it should.
-  }
+  if (pid > 1) killProcess(-pid);
   // The name comes from the other process: nothing else than its own folder is removed.
   if (dirname(folder) === temporary && basename(folder).startsWith('notebridge-kernel-')) rmSync(folder, { recursive: true, force: true });
 }

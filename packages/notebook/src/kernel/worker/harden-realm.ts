@@ -2,6 +2,8 @@
  * Freezes the JavaScript that Python could get hold of: what ECMAScript brings, by `ses`, and then whatever the runtime put into
  * the global scope, with all that these lead to. Afterwards it looks at everything once more.
  */
+import dgram from 'node:dgram';
+import net from 'node:net';
 import type { Hardened } from '../messages.js';
 
 /** What the module `ses` leaves in the global scope; the second comes by the first, and the third by the second. */
@@ -108,4 +110,53 @@ function countFrozen(roots: readonly unknown[]): number {
     }
   }
   return seen.size;
+}
+
+/** Takes from the real `process` object of this thread what acts. Python does not hold it, but Node's own code hands it about. */
+
+/** Node's own code asks for these while the thread lives: to queue work, and to decide what to do about an error. */
+const keptOfProcess = new Set<PropertyKey>([
+  'nextTick',
+  '_tickCallback',
+  '_fatalException',
+  '_events',
+  '_eventsCount',
+  '_maxListeners',
+  '_exiting',
+  'exitCode',
+  'domain',
+  'hrtime',
+  'version',
+  'versions',
+  'platform',
+  'arch',
+]);
+
+export function emptyProcess(process: NodeJS.Process): void {
+  const inert = Object.freeze(() => {});
+  for (const key of Reflect.ownKeys(process)) {
+    if (keptOfProcess.has(key)) continue;
+    const { configurable, writable } = Object.getOwnPropertyDescriptor(process, key) ?? {};
+    // A warning is written by way of the streams and read for its options: nobody sees it here.
+    if (key === 'emitWarning') Object.defineProperty(process, key, { value: inert, writable: false, configurable: false });
+    else if (configurable) Reflect.deleteProperty(process, key);
+    else if (writable) Object.defineProperty(process, key, { value: undefined, writable: false });
+  }
+  Object.preventExtensions(process);
+}
+
+/**
+ * Lets this thread connect to nothing and listen nowhere: what Python may fetch, the main thread fetches. Node's permission
+ * model does not cover the network before Node 25, and Python's sockets and everything built on `net` come through here.
+ */
+export function refuseNetwork(): void {
+  const refuse = () => {
+    throw new Error("Using the network: Python's thread may not");
+  };
+  for (const [prototype, names] of [
+    [net.Socket.prototype, ['connect']],
+    [net.Server.prototype, ['listen']],
+    [dgram.Socket.prototype, ['bind', 'connect', 'send', 'sendto']],
+  ] as const)
+    for (const name of names) Object.defineProperty(prototype, name, { value: refuse, writable: false, configurable: false });
 }

@@ -1,4 +1,4 @@
-/** Fetching by the host, which decides about each server: for `fetch`, and for Python that blocks. */
+/** Fetching by the host, which decides about each server: for `fetch`. */
 import type { HostPort, HostReply } from './host-port.js';
 import type { SendRequest } from './js-globals.js';
 import type { PlainRequest, PlainResponse } from './plain-fetch.js';
@@ -41,23 +41,6 @@ export function createHostFetch(host: HostPort): SendRequest {
       },
     };
   };
-}
-
-/** What Python's own modules use: see network.py. Everything in and out is text, numbers and bytes. */
-export function createNetworkPort(host: HostPort): object {
-  let last: Uint8Array = new Uint8Array(0);
-  return Object.freeze({
-    canWait: host.canWait,
-    begin: Object.freeze((text: string, data?: Uint8Array) => host.begin('network', `${text}`, data && new Uint8Array(data))),
-    wait: Object.freeze((id: number, ms: number) =>
-      host.waitForText(Number(id), Number(ms), (data) => {
-        last = data;
-      }),
-    ),
-    /** The bytes of the last answer. */
-    data: Object.freeze(() => last),
-    cancel: Object.freeze((id: number) => host.cancel('network', Number(id))),
-  });
 }
 
 function toText({ url, method, headers }: PlainRequest): string {

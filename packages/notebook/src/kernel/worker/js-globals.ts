@@ -173,24 +173,16 @@ function createFetch(send: SendRequest) {
         reject(signal.reason);
       };
     });
-    listen(signal, onAbort);
+    addListener.call(signal, 'abort', onAbort, { once: true });
     try {
       return new FetchResponse(await Promise.race([response, aborted]));
     } finally {
-      unlisten(signal, onAbort);
+      removeListener.call(signal, 'abort', onAbort);
     }
   };
 }
 
 /** Not the methods that an object of Python's own may show in their place. */
-function listen(signal: PlainAbortSignal, listener: () => void): void {
-  addListener.call(signal, 'abort', listener, { once: true });
-}
-
-function unlisten(signal: PlainAbortSignal, listener: () => void): void {
-  removeListener.call(signal, 'abort', listener);
-}
-
 const { addEventListener: addListener, removeEventListener: removeListener } = PlainAbortSignal.prototype;
 
 function copySignal(init: Init): PlainAbortSignal | undefined {

@@ -1,21 +1,32 @@
-import type { Command } from '../messages.js';
+import type { Command, Report } from '../messages.js';
 import type { SignalReceiver } from '../shared-signals.js';
 import type { WorkerSide } from './worker-side.js';
 
+export interface MailboxOptions {
+  signals: SignalReceiver;
+  /** Sends off what was printed, before Python blocks. */
+  flush: () => void;
+  obey: (command: Command) => void;
+}
+
 /**
- * Messages for code that blocks: it cannot be notified of them, so it fetches them itself. Those that it does not want are kept, and
- * handled in order when Python returns.
+ * Messages to the host, and from it for code that blocks: it cannot be notified of them, so it fetches them itself. Those that it does not
+ * want are kept, and handled in order when Python returns.
  */
 export class Mailbox {
+  readonly post: (report: Report) => void;
   readonly #side: WorkerSide;
   readonly #signals: SignalReceiver;
+  readonly #flush: () => void;
   readonly #obey: (command: Command) => void;
   #kept: Command[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(side: WorkerSide, { signals, obey }: { signals: SignalReceiver; obey: (command: Command) => void }) {
+  constructor(side: WorkerSide, { signals, flush, obey }: MailboxOptions) {
+    this.post = side.post;
     this.#side = side;
     this.#signals = signals;
+    this.#flush = flush;
     this.#obey = obey;
   }
 
@@ -26,7 +37,7 @@ export class Mailbox {
 
   /** A message that came while nothing blocked. */
   take(command: Command): void {
-    this.#flush();
+    this.#handleKept();
     this.#obey(command);
   }
 
@@ -39,6 +50,7 @@ export class Mailbox {
     ms: number,
     { keepsInterrupt = false }: { keepsInterrupt?: boolean } = {},
   ): Command | 'interrupted' | undefined {
+    this.#flush();
     const endMs = performance.now() + ms;
     for (;;) {
       const { arrivals } = this.#signals;
@@ -57,12 +69,12 @@ export class Mailbox {
     for (let next = this.#side.receiveNow?.(); next !== undefined; next = this.#side.receiveNow?.()) {
       if (isWanted(next)) return next;
       this.#kept.push(next);
-      this.#timer ??= setTimeout(() => this.#flush(), 0);
+      this.#timer ??= setTimeout(() => this.#handleKept(), 0);
     }
     return undefined;
   }
 
-  #flush(): void {
+  #handleKept(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const kept = this.#kept;

@@ -5,10 +5,8 @@ import net from 'node:net';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Command, Hardened, StartCommand } from '../messages.js';
 import { fingerprintOf, unpackSnapshot } from '../snapshot-file.js';
-import { emptyProcess } from './empty-process.js';
-import { hardenRealm } from './harden-realm.js';
+import { emptyProcess, hardenRealm, refuseNetwork } from './harden-realm.js';
 import { createFetchClient } from './main-thread-fetch.js';
-import { refuseNetwork } from './node-network.js';
 import { serve } from './serve.js';
 import { openShellScope } from './shell-scope.js';
 

@@ -5,7 +5,7 @@ import { HostPort } from './host-port.js';
 import { Mailbox } from './mailbox.js';
 import { nothingTaken, OutFolder } from './out-folder.js';
 import { OutputPump } from './output-pump.js';
-import { loadPython, type PythonKernel } from './python.js';
+import { loadPython } from './python.js';
 import { ToolPort } from './tool-port.js';
 import type { WorkerSide } from './worker-side.js';
 
@@ -24,64 +24,46 @@ async function start(side: WorkerSide, command: StartCommand, fail: (error: unkn
     const signals = new SignalReceiver(command.signals);
     const pump = new OutputPump({ post: side.post, signals });
     // Commands come once Python is there, which wants to know its host while it loads.
-    const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, host, tools, out }) });
-    const host = new HostPort({ mailbox, post: side.post, flush: () => pump.flush() });
+    const mailbox: Mailbox = new Mailbox(side, { signals, flush: () => pump.flush(), obey: (next) => obey(next) });
+    const host = new HostPort(mailbox);
     const { kernel, pyodide, version, hardened, slowStart } = await loadPython(side, command, { signals, pump, host, fail });
     const out = command.out ? new OutFolder(pyodide) : undefined;
-    const tools = new ToolPort({ pyodide, python: kernel, mailbox, post: side.post, flush: () => pump.flush() });
-    side.post({ type: 'ready', version, ...(hardened ? { hardened } : {}), ...(slowStart === undefined ? {} : { slowStart }) });
+    const tools = new ToolPort({ pyodide, python: kernel, mailbox });
+    const obey = (next: Command): void => {
+      switch (next.type) {
+        case 'execute': {
+          signals.keepInterruptOf(next.count);
+          const before = kernel.interrupts;
+          // It may be there already. Taken before Python runs, or it would hit our own code in there.
+          const interrupted = signals.takeInterrupt();
+          pump.begin(next.count);
+          return kernel.execute(next.count, next.source, before - Number(interrupted));
+        }
+        case 'interrupt':
+          // We are here, so Python waits. Is the flag gone, it has had its KeyboardInterrupt while it computed.
+          signals.keepInterruptOf(next.count);
+          if (signals.takeInterrupt() || !signals.shared) kernel.cancel();
+          return;
+        case 'complete':
+          return side.post({ type: 'completions', id: next.id, ...JSON.parse(kernel.complete(next.before)) });
+        case 'evaluate': {
+          const value = kernel.evaluate(next.expression);
+          return side.post({ type: 'evaluated', id: next.id, value: typeof value === 'string' ? value : undefined });
+        }
+        case 'takeWritten':
+          return side.post({ type: 'written', id: next.id, ...(out?.take(next.bounds) ?? nothingTaken()) });
+        case 'hostAnswer':
+          return host.take(next);
+        case 'toolPackage':
+        case 'toolEvent':
+        case 'toolAnswer':
+          return tools.take(next);
+      }
+    };
+    side.post({ type: 'ready', version, hardened, slowStart });
     return (next: Command) => mailbox.take(next);
   } catch (error) {
     fail(error);
     throw error;
-  }
-}
-
-interface Parts {
-  side: WorkerSide;
-  kernel: PythonKernel;
-  signals: SignalReceiver;
-  pump: OutputPump;
-  host: HostPort;
-  tools: ToolPort;
-  /** Undefined: there is none. */
-  out: OutFolder | undefined;
-}
-
-function obey(command: Command, { side, kernel, signals, pump, host, tools, out }: Parts): void {
-  switch (command.type) {
-    case 'execute': {
-      signals.keepInterruptOf(command.count);
-      const before = kernel.interrupts;
-      // It may be there already. Taken before Python runs, or it would hit our own code in there.
-      const interrupted = signals.takeInterrupt();
-      pump.begin(command.count);
-      kernel.execute(command.count, command.source, before - Number(interrupted));
-      return;
-    }
-    case 'interrupt':
-      // We are here, so Python waits. Is the flag gone, it has had its KeyboardInterrupt while it computed.
-      signals.keepInterruptOf(command.count);
-      if (signals.takeInterrupt() || !signals.shared) kernel.cancel();
-      return;
-    case 'complete':
-      side.post({ type: 'completions', id: command.id, ...JSON.parse(kernel.complete(command.before)) });
-      return;
-    case 'evaluate': {
-      const value = kernel.evaluate(command.expression);
-      side.post({ type: 'evaluated', id: command.id, ...(typeof value === 'string' ? { value } : {}) });
-      return;
-    }
-    case 'takeWritten':
-      side.post({ type: 'written', id: command.id, ...(out?.take(command.bounds) ?? nothingTaken()) });
-      return;
-    case 'hostAnswer':
-      host.take(command);
-      return;
-    case 'toolPackage':
-    case 'toolEvent':
-    case 'toolAnswer':
-      tools.take(command);
-      return;
   }
 }

@@ -1,5 +1,5 @@
 import type { PyodideAPI } from 'pyodide';
-import type { Command, Report, ToolCommand } from '../messages.js';
+import type { Command, ToolCommand } from '../messages.js';
 import type { Mailbox } from './mailbox.js';
 
 /** `notebridge_kernel.Kernel`, as far as tools go. */
@@ -12,9 +12,6 @@ export interface ToolPortOptions {
   pyodide: PyodideAPI;
   python: PythonTools;
   mailbox: Mailbox;
-  post: (report: Report) => void;
-  /** Sends off what was printed, before Python blocks. */
-  flush: () => void;
 }
 
 /** On Python's path. `generated` in it is a link to a folder of one version. */
@@ -43,19 +40,19 @@ export class ToolPort {
   #open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    const { pyodide, python, post, mailbox } = this.#options;
+    const { pyodide, python, mailbox } = this.#options;
     pyodide.FS.mkdirTree(folder);
     python.connect_tools(
       Object.assign(Object.create(null), {
         folder,
         canWait: mailbox.canWait,
         call: (id: number, server: string, tool: string, body: string, hears: boolean, cell: number) =>
-          post({
+          mailbox.post({
             ...{ type: 'toolCall', id: Number(id), server: `${server}`, tool: `${tool}`, body: `${body}`, hears: hears === true },
             cell: `${cell}`,
           }),
-        cancel: (id: number) => post({ type: 'toolCancel', id: Number(id) }),
-        heard: (id: number) => post({ type: 'toolHeard', id: Number(id) }),
+        cancel: (id: number) => mailbox.post({ type: 'toolCancel', id: Number(id) }),
+        heard: (id: number) => mailbox.post({ type: 'toolHeard', id: Number(id) }),
         wait: (id: number, ms: number) => this.#wait(id, ms),
         waitForPackage: (ms: number) => this.#waitForPackage(ms),
       }),
@@ -64,7 +61,6 @@ export class ToolPort {
 
   /** `e` or `a` and the text of an event or the answer; `i` for an interrupt; nothing if the time is over. */
   #wait(id: number, ms: number): string {
-    this.#options.flush();
     const isOfCall = (next: Command) => (next.type === 'toolEvent' || next.type === 'toolAnswer') && next.id === id;
     const command = this.#options.mailbox.wait(isOfCall, ms);
     if (command === 'interrupted') return 'i';
@@ -76,7 +72,6 @@ export class ToolPort {
   #waitForPackage(ms: number): string {
     const isPackage = (next: Command) => next.type === 'toolPackage';
     if (this.#package.state === 'coming' && this.#options.mailbox.canWait) {
-      this.#options.flush();
       const command = this.#options.mailbox.wait(isPackage, ms);
       if (command === 'interrupted') return 'i';
       if (command?.type === 'toolPackage') this.#install(command);

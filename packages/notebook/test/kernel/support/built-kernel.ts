@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
 import { carryKit } from '../../../../kit/carry.mjs';
-import type { KernelFiles } from '../../../src/kernel/node-process.js';
+import type { KernelFiles } from '../../../src/kernel/node-kernel.js';
 import { compileStandardLibrary, findPyodide, findSes, takeSnapshot } from '../../../src/kernel/pyodide-files.js';
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));

@@ -59,11 +59,8 @@ def _send_display(value, include, exclude, metadata, raw, display_id, update):
         data, about = mime_bundle(value, include, exclude)
         about.update(checked_bundle({}, metadata)[1])
     output = {"output_type": "display_data", "data": data, "metadata": about}
-    _send(output, **({"displayId": str(display_id), "update": update} if display_id else {}))
-
-
-def _send(output, **more):
-    _report({"type": "output", "output": _filled(output), **more})
+    named = {"displayId": str(display_id), "update": update} if display_id else {}
+    _report({"type": "output", "output": _filled(output), **named})
 
 
 def _filled(output):

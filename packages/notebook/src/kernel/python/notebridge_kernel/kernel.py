@@ -82,20 +82,11 @@ class Kernel:
             return None
         return value if type(value) is str else None
 
-    def connect_folder(self, path, refusal):
-        folder.connect(path, refusal)
-
-    def connect_network(self, port):
-        network.connect(port)
-
-    def connect_input(self, port):
-        questions.connect(port)
-
-    def connect_tools(self, port):
-        tools.connect(port)
-
-    def take_of_tool(self, number, kind, text):
-        tools.channel().take(number, kind, text)
+    connect_folder = staticmethod(folder.connect)
+    connect_network = staticmethod(network.connect)
+    connect_input = staticmethod(questions.connect)
+    connect_tools = staticmethod(tools.connect)
+    take_of_tool = staticmethod(tools.take)
 
     async def _run(self, count, source):
         status, shown = "ok", {}

@@ -8,6 +8,7 @@ import json
 import sys
 import time
 
+from . import host
 from .fitted import Fitted
 
 _port = None
@@ -25,15 +26,32 @@ def is_there():
     return _port is not None
 
 
-class Answer:
+class Answer(io.RawIOBase):
     """What a server has answered. The body is read in pieces, each asked of the host."""
 
     def __init__(self, head, deadline):
         self.status, self.reason, self.url = head["status"], head["statusText"], head["url"]
         self.headers = [(name, value) for name, value in head["headers"]]
-        self._handle, self._deadline = head["handle"], deadline
+        self._handle, self._deadline, self._left = head["handle"], deadline, memoryview(b"")
 
-    def read_piece(self):
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if not self._left:
+            self._left = memoryview(self._read_piece())
+        part = self._left[: len(buffer)]
+        buffer[: len(part)] = part
+        self._left = self._left[len(part) :]
+        return len(part)
+
+    def close(self):
+        if not self.closed and self._handle is not None:
+            _port.begin(json.dumps({"op": "close", "handle": self._handle}))
+            self._handle = None
+        super().close()
+
+    def _read_piece(self):
         """Bytes, and none at the end."""
         if self._handle is None:
             return b""
@@ -41,11 +59,6 @@ class Answer:
         if not data:
             self._handle = None
         return data
-
-    def close(self):
-        if self._handle is not None:
-            _port.begin(json.dumps({"op": "close", "handle": self._handle}))
-            self._handle = None
 
 
 def send(method, url, headers=(), body=None, timeout=None, follow=True):
@@ -65,57 +78,10 @@ def send(method, url, headers=(), body=None, timeout=None, follow=True):
 def _ask(request, body, deadline):
     if not _port.canWait:
         raise OSError("Code that blocks cannot fetch here. Use: await pyodide.http.pyfetch(url)")
-    number = _port.begin(json.dumps(request), _to_js(body))
-    answer = None
-    try:
-        # A call of its own: the jump back of a loop is the one place in a `try` where CPython 3.11 to 3.14 lets an interrupt out
-        # without its `finally`.
-        answer = _wait(number, deadline)
-    finally:
-        if answer is None:
-            _port.cancel(number)
-    value, data = answer
+    value, data = host.ask(_port, request, body, deadline)
     if "error" in value:
         raise OSError(value["error"])
     return value, data
-
-
-def _wait(number, deadline):
-    while (left := deadline - time.monotonic()) > 0:
-        text = _port.wait(number, min(left, 1) * 1000)
-        # At an interrupt (`i`) Python finds it here by itself, and raises what belongs to it.
-        if text and text != "i":
-            return json.loads(text), _port.data().to_bytes()
-    raise TimeoutError("the server took too long")
-
-
-def _to_js(body):
-    if body is None:
-        return None
-    from pyodide.ffi import to_js
-
-    return to_js(bytes(body))
-
-
-class _Body(io.RawIOBase):
-    def __init__(self, answer):
-        self._answer, self._left = answer, memoryview(b"")
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        if not self._left:
-            self._left = memoryview(self._answer.read_piece())
-        part = self._left[: len(buffer)]
-        buffer[: len(part)] = part
-        self._left = self._left[len(part) :]
-        return len(part)
-
-    def close(self):
-        if not self.closed:
-            self._answer.close()
-        super().close()
 
 
 def _fit_urllib(module):
@@ -148,7 +114,7 @@ def _to_response(module, answer, url):
     headers = email.message.Message()
     for name, value in answer.headers:
         headers[name] = value
-    response = module.addinfourl(io.BufferedReader(_Body(answer), 256 * 1024), headers, url, answer.status)
+    response = module.addinfourl(io.BufferedReader(answer, 256 * 1024), headers, url, answer.status)
     response.msg = response.reason = answer.reason
     response.version = 11
     response.getheader = headers.get
@@ -162,7 +128,7 @@ def _fit_urllib3(module):
 
     def send_request(request):
         answer = send(request.method, request.url, request.headers.items(), request.body, request.timeout or None, follow=False)
-        with io.BufferedReader(_Body(answer), 256 * 1024) as body:
+        with io.BufferedReader(answer, 256 * 1024) as body:
             return EmscriptenResponse(status_code=answer.status, headers=dict(answer.headers), body=body.read(), request=request)
 
     module.send_request = send_request

@@ -3,6 +3,7 @@
 import html.parser
 import json
 import urllib.parse
+from collections import namedtuple
 
 from .versions import BadRequirement, Specifiers, Version, normalized
 
@@ -20,20 +21,10 @@ class InstallError(Exception):
         return [f"\x1b[31mInstallError\x1b[39m: {self}"]
 
 
-class Wheel:
-    """A file that can be had: pure Python, for this version of it, with a hash."""
-
-    def __init__(self, name, version, url, sha256):
-        self.name, self.version, self.url, self.sha256 = name, version, url, sha256
-
-
-class Offer:
-    """The files of one package."""
-
-    def __init__(self, name, wheels, others):
-        self.name, self.wheels = name, wheels
-        #: Whether there is something that this Python cannot use.
-        self.others = others
+#: A file that can be had: pure Python, for this version of it, with a hash.
+Wheel = namedtuple("Wheel", ("name", "version", "url", "sha256"))
+#: The files of one package. `others`: whether there is something that this Python cannot use.
+Offer = namedtuple("Offer", ("name", "wheels", "others"))
 
 
 async def ask_index(name, index):

@@ -34,6 +34,11 @@ def channel():
     return _channel
 
 
+def take(number, kind, text):
+    """A message of the host about a call."""
+    _channel.take(number, kind, text)
+
+
 class TooLate(Exception):
     """No answer came in the time given. The call was cancelled."""
 
@@ -82,7 +87,7 @@ class Channel:
         answer = None
         try:
             self._port.call(number, server, tool, body, hear is not None, cell.get())
-            # A call of its own, as in network.py.
+            # A call of its own, as in host.py.
             answer = self._wait(number, hear, end)
             return answer
         finally:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -12,7 +13,7 @@ import zmq
 
 from .frames import FrameReader, FrameWriter
 from .output import Output
-from .process import CannotStart, KernelProcess, Spec, make_connection, make_folder, remove_folder
+from .process import CannotStart, KernelProcess, Spec, make_connection, make_folder
 from .tools import Tools
 from .wire import Wire
 
@@ -42,11 +43,7 @@ def run(temporary):
         pass
     finally:
         helper.end()
-        remove_folder(folder)
-
-
-class HostIsGone(Exception):
-    pass
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Helper:

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import signal
 import socket
 import string
@@ -258,7 +257,3 @@ def _die_with_parent():
             os._exit(1)
 
     return in_child
-
-
-def remove_folder(folder):
-    shutil.rmtree(folder, ignore_errors=True)
