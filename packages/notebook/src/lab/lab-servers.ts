@@ -1,6 +1,10 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { NotebookError } from '../model/errors.js';
 import { JupyterServer } from './jupyter-server.js';
 import { findLocalServers, type LabEnvironment, type LocalServer, pathOnServer } from './local-servers.js';
+import { listExtensions } from './rival.js';
+import { toLabAddress } from './server-address.js';
+import { createNotebook } from './server-contents.js';
 
 /** What a person has named: a server, a notebook of it, a file that a local server has, or nothing. */
 export interface LabTarget {
@@ -117,6 +121,55 @@ export class LabServers {
 /** The address that a local server of this user gives itself; undefined if none of them is at that one. */
 export async function findServerOfUser(baseUrl: string, env?: LabEnvironment): Promise<string | undefined> {
   return (await findLocalServers(env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.baseUrl;
+}
+
+/** The addresses by which servers of this user have the file. */
+export async function findLabAddresses(file: string, env?: LabEnvironment): Promise<string[]> {
+  const servers = await findLocalServers(env);
+  return servers.flatMap((server) => {
+    const path = pathOnServer(server, file);
+    return path === undefined ? [] : [toLabAddress(server.baseUrl, path)];
+  });
+}
+
+/** Makes an empty notebook on a server of this user. Rejects as making one does, and with why the server cannot be reached. */
+export async function createOnServer({ baseUrl, path }: { baseUrl: string; path: string }, env?: LabEnvironment): Promise<void> {
+  const servers = new LabServers({ target: { baseUrl }, env });
+  try {
+    await createNotebook(await servers.find(undefined), path);
+  } finally {
+    servers.close();
+  }
+}
+
+/** A Jupyter server of this user, and what agents lack there. */
+export interface ServerLook {
+  readonly baseUrl: string;
+  readonly folder: string;
+  readonly problem?: { readonly reason: string; readonly fix?: string };
+}
+
+/** What `--notebook jupyter` would find. Never rejects for a server. */
+export async function lookAtServers(env?: LabEnvironment): Promise<ServerLook[]> {
+  const servers = new LabServers({ target: {}, env });
+  try {
+    const local = await findLocalServers(env);
+    return await Promise.all(local.map(async ({ baseUrl, folder }) => ({ baseUrl, folder, ...(await judge(servers, baseUrl)) })));
+  } finally {
+    servers.close();
+  }
+}
+
+async function judge(servers: LabServers, baseUrl: string): Promise<Pick<ServerLook, 'problem'>> {
+  try {
+    const server = await servers.find(baseUrl);
+    await server.request('api/status');
+    if ((await listExtensions(server)).includes('@jupyter/collaboration-extension')) return {};
+    const reason = 'it has no jupyter-collaboration, so open tabs show the edits of an agent only when they are reloaded';
+    return { problem: { reason, fix: 'pip install jupyter-collaboration   # in its environment; then start it again' } };
+  } catch (error) {
+    return { problem: { reason: messageOf(error) } };
+  }
 }
 
 /** `localhost` and its numbers are the same machine. */

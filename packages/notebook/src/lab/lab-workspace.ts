@@ -4,7 +4,7 @@ import type { KeptCellIds } from '../host/kept-cell-ids.js';
 import { NotebookError } from '../model/errors.js';
 import { checkArguments } from '../tools/arguments.js';
 import { describeNotebookTools } from '../tools/notebook-tools.js';
-import { type ToolContext, type ToolDescription, type ToolResult, toFailedAnswer } from '../tools/tool.js';
+import { type ToolContext, type ToolDescription, type ToolResult, toFailedAnswer, toResult } from '../tools/tool.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { listKernelSessions } from './kernel-sessions.js';
 import { LabNotebook } from './lab-notebook.js';
@@ -83,10 +83,12 @@ export class LabWorkspace {
       if (this.#isClosed) throw new NotebookError('closed', 'The notebooks were closed.');
       if (name === listNotebooks.name) {
         const { server, ...contents } = await this.contents(args);
-        return toResult({ server, in_use: this.#inUse.get(sessionId)?.path ?? null, ...contents });
+        return toResult({ value: { server, in_use: this.#inUse.get(sessionId)?.path ?? null, ...contents } });
       }
-      if (name === connectNotebook.name)
-        return toResult(await this.#use(checkArguments(name, connectNotebook.inputSchema, args) as unknown as ConnectArguments, sessionId));
+      if (name === connectNotebook.name) {
+        const checked = checkArguments(name, connectNotebook.inputSchema, args) as unknown as ConnectArguments;
+        return toResult({ value: await this.#use(checked, sessionId) });
+      }
       const notebook = await this.#notebookOf(sessionId);
       this.#calledAt.set(notebook, Date.now());
       return await notebook.callTool(name, args, context);
@@ -264,7 +266,3 @@ export class LabWorkspace {
 }
 
 const foundMeanwhile = new NotebookError('no_notebook', 'The notebook has just been found. Call again.');
-
-function toResult(value: object): ToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
-}

@@ -7,12 +7,22 @@ import { createCellId } from '../model/cell-ids.js';
 import { createDocument, type DocumentEvent, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import { followCell, followNotebook } from './follow-shared.js';
-import { encodePath, type JupyterServer } from './jupyter-server.js';
+import type { JupyterServer } from './jupyter-server.js';
 import type { NotebookSource } from './notebook-source.js';
 import { pause } from './pause.js';
 import { Room } from './room.js';
-import { readSharedCell, readSharedNotebook, type SharedCell, sharedCellsOf, sharedMetaOf } from './shared-cells.js';
-import { applyToShared, bringShared, placeInRoom, separateIds } from './shared-edits.js';
+import { isOnServer } from './server-contents.js';
+import {
+  applyToShared,
+  bringShared,
+  placeInRoom,
+  readSharedCell,
+  readSharedNotebook,
+  type SharedCell,
+  separateIds,
+  sharedCellsOf,
+  sharedMetaOf,
+} from './shared-cells.js';
 import type * as Y from './yjs.js';
 
 export interface LiveNotebookOptions {
@@ -80,7 +90,7 @@ export class LiveNotebook implements NotebookSource {
 
   /** By the names that Lab shows. */
   get people(): string[] {
-    return [...new Set([...(this.#room?.others.values() ?? [])].flatMap(({ state }) => nameIn(state) ?? []))];
+    return [...new Set([...(this.#room?.others.values() ?? [])].flatMap((state) => nameIn(state) ?? []))];
   }
 
   /** An edit waits a little for a lost room, and is then refused with `server_unreachable`. */
@@ -269,8 +279,7 @@ export class LiveNotebook implements NotebookSource {
   async #isOnServer(): Promise<boolean> {
     for (let attempt = 0; attempt < renameAttempts; attempt++) {
       if (attempt > 0) await pause(renameDelayMs, this.#closed.signal);
-      const { status } = await this.#options.server.ask(`api/contents/${encodePath(this.#path)}`, { query: { content: '0' } });
-      if (status !== 404) return true;
+      if (await isOnServer(this.#options.server, this.#path)) return true;
     }
     return false;
   }
@@ -309,8 +318,8 @@ function isAboutRun(event: Y.YEvent<Y.AbstractType<unknown>>, cell: SharedCell):
 /** Whoever has written something in it. What only deletes names nobody: then it is whoever is there. */
 function actorOf(room: Room, { beforeState, afterState }: Y.Transaction): Actor {
   const writers = [...afterState].filter(([client, clock]) => clock > (beforeState.get(client) ?? 0)).map(([client]) => client);
-  const names = writers.flatMap((client) => nameIn(room.others.get(client)?.state) ?? []);
-  const present = writers.length === 0 ? [...room.others.values()].flatMap(({ state }) => nameIn(state) ?? []) : [];
+  const names = writers.flatMap((client) => nameIn(room.others.get(client)) ?? []);
+  const present = writers.length === 0 ? [...room.others.values()].flatMap((state) => nameIn(state) ?? []) : [];
   return { kind: 'person', name: names[0] ?? (present.length === 1 ? (present[0] ?? '') : 'JupyterLab') };
 }
 
