@@ -1,16 +1,14 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type CellContent, emptyNotebook, type Notebook } from './cell.js';
 import { giveIds, type KnownCell } from './cell-ids.js';
-import { toDiskCell } from './disk-cell.js';
+import { objectOf, othersOf, toCell, toDiskCell, without } from './disk-cell.js';
 import { NotebookError } from './errors.js';
 import { FileForm } from './file-form.js';
-import { objectOf, othersOf, toCell, without } from './from-disk.js';
 import { toPlainNumber } from './json.js';
 import { type JsonPath, JsonSyntaxError, offsetOf, parseNotebookJson, pathText, placeOf } from './json-reader.js';
 import { type ThinText, takeOutLongStrings } from './long-strings.js';
 import { upgradeNotebook } from './nbformat-3.js';
-import { schemaOf } from './nbformat-schema.js';
-import { describeValue, SchemaFault } from './schema-check.js';
+import { describeValue, SchemaFault, schemaOf } from './nbformat-schema.js';
 import { bytesText, utf8Length } from './text.js';
 
 export interface NotebookLimits {

@@ -1,7 +1,7 @@
 import { nearest } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
 import { NotebookError } from '../model/errors.js';
-import { describeValue } from '../model/schema-check.js';
+import { describeValue } from '../model/nbformat-schema.js';
 
 /** The JSON Schema of one argument: as much of it as our tools use. */
 export interface ArgumentSchema {
