@@ -8,9 +8,9 @@ import type { NotebookSession } from '../session/session.js';
 import type { ViewerAction } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './cell-edits.js';
-import { ChartFiles } from './chart-files.js';
+import { readLibrary, readPage } from './chart-files.js';
 import type { ChartPictures } from './chart-pictures.js';
-import { CodeQuestions } from './code-questions.js';
+import { completeCode, inspectCode } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { readImageBeside } from './image-beside.js';
 import type { LeaseDesk } from './lease-desk.js';
@@ -50,10 +50,8 @@ type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<Viewer
 /** Carries out what the person at one window asks for. */
 export function createActions(target: ViewerTarget): PerformAction {
   const { session, file, codeTools, kernels, folder, trust, widgets, by, disconnectAgent } = target;
-  const { document } = session;
+  const { document, kernel } = session;
   const steps = new WindowSteps(session, by);
-  const code = new CodeQuestions(session.kernel);
-  const files = new ChartFiles(session.kernel);
 
   const performers: Performers = {
     insert: ({ index, cellType, source }) => ({ cellId: document.insert(index, { type: cellType, source }, { by }).id }),
@@ -75,8 +73,8 @@ export function createActions(target: ViewerTarget): PerformAction {
       if (restart) await session.restart({ by });
       return runSeries(session, { from, to, by });
     },
-    complete: ({ code: source, position }) => code.complete(source, position),
-    inspect: ({ code: source, position, detail }) => code.inspect(source, position, detail),
+    complete: ({ code, position }) => completeCode(kernel, code, position),
+    inspect: ({ code, position, detail }) => inspectCode(kernel, code, position, detail),
     listNotebooks: () => assertFolder(folder).list(),
     openNotebook: ({ path, isNew }) => assertFolder(folder).open(path, { isNew }),
     answerInput: ({ questionId, text }) => session.questions.answer(questionId, text),
@@ -107,8 +105,8 @@ export function createActions(target: ViewerTarget): PerformAction {
       if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
       return readImageBeside(file.path, path);
     },
-    readLibrary: ({ address }) => files.readLibrary(address),
-    readPage: ({ path }) => files.readPage(path),
+    readLibrary: ({ address }) => readLibrary(kernel, address),
+    readPage: ({ path }) => readPage(kernel, path),
     drawn: ({ id, picture }) => target.pictures?.take(id, picture),
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),

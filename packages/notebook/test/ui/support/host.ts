@@ -126,7 +126,7 @@ export class TestHost {
     this.#trust.set(outputsTrusted);
     this.#trust.onChange((outputsTrusted) => this.#tellAll({ type: 'outputsTrusted', outputsTrusted }));
     this.#trust.onRanHere((ranHere) => this.#tellAll({ type: 'ranHere', ranHere }));
-    this.#widgets = new WidgetTraffic({ session: this.session });
+    this.#widgets = new WidgetTraffic(this.session);
     this.session.questions.isAttended = () => this.windows > 0;
     this.document.onChange(({ change }) => this.#tellAll({ type: 'change', change }));
     this.session.onEvent((event) => this.#tellAll({ type: 'session', event }));
