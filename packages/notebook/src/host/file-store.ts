@@ -1,8 +1,6 @@
 import { errnoOf, explain } from '@notebridge/kit/errno';
 import { Listeners } from '@notebridge/kit/listeners';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Notebook } from '../model/cell.js';
 import { toKnown } from '../model/cell-ids.js';
 import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
@@ -13,7 +11,7 @@ import type { DiskFile, Found, FoundFile } from './disk-file.js';
 import { watchDisk } from './disk-watch.js';
 import type { NotebookLock } from './file-lock.js';
 import { changedText, fileNote, invalidText, removedText } from './file-texts.js';
-import type { KeptCellIds } from './kept-cell-ids.js';
+import { keepLackingIds } from './kept-files.js';
 import type { Preference } from './merge.js';
 import { keepOldCopy } from './old-copy.js';
 import { type OpenedFile, type OpenNotebookOptions, openNotebook } from './open-notebook.js';
@@ -21,10 +19,9 @@ import { rescue } from './rescue.js';
 import { SaveTimer, type SaveTiming } from './save-timer.js';
 import { SyncedNotebook } from './synced-notebook.js';
 
-export interface FileStoreOptions extends Pick<OpenNotebookOptions, 'path' | 'isReal' | 'cellIds'> {
+export interface FileStoreOptions extends OpenNotebookOptions {
   limits?: NotebookLimits & DocumentLimits;
   timing?: Partial<SaveTiming>;
-  logger: Logger;
 }
 
 /** Another program may replace a file by removing and making it, or write it piece by piece. */
@@ -49,9 +46,7 @@ export class FileStore {
   readonly path: string;
   readonly #disk: DiskFile;
   readonly #lock: NotebookLock | undefined;
-  readonly #limits: NotebookLimits;
-  readonly #cellIds: KeptCellIds | undefined;
-  readonly #logger: Logger;
+  readonly #options: FileStoreOptions;
   readonly #synced: SyncedNotebook;
   readonly #timer: SaveTimer;
   readonly #listeners = new Listeners<FileState>();
@@ -75,9 +70,7 @@ export class FileStore {
     this.path = disk.path;
     this.#disk = disk;
     this.#lock = lock;
-    this.#limits = options.limits ?? {};
-    this.#cellIds = options.cellIds;
-    this.#logger = options.logger;
+    this.#options = options;
     if (this.note !== undefined) options.logger.warn(this.note, { path: disk.path });
     this.#synced = new SyncedNotebook(this.document);
     this.#timer = new SaveTimer(() => this.#saveByItself(), options.timing);
@@ -139,14 +132,14 @@ export class FileStore {
 
   #saveByItself(): void {
     this.#inTurn(() => this.#save()).catch((error: unknown) =>
-      this.#logger.warn('The notebook was not saved.', { error: messageOf(error) }),
+      this.#options.logger.warn('The notebook was not saved.', { error: messageOf(error) }),
     );
   }
 
   #checkSoon(): void {
     if (this.#isCheckQueued || this.#closing !== undefined) return;
     this.#isCheckQueued = true;
-    this.check().catch((error: unknown) => this.#logger.warn('The file could not be looked at.', { error: messageOf(error) }));
+    this.check().catch((error: unknown) => this.#options.logger.warn('The file could not be looked at.', { error: messageOf(error) }));
   }
 
   /** Runs a task after those before it, and turns errors of the system into a state that people see. */
@@ -207,18 +200,11 @@ export class FileStore {
     if (isWritten) {
       if (old) this.#file = { ...this.#file, old: undefined, mended: [] };
       this.#synced.markSaved(notebook, version);
-      await this.#keepIds(notebook);
+      const { cellIds, logger } = this.#options;
+      await keepLackingIds(cellIds, { path: this.path, form, notebook, logger });
     }
     this.#timer.saved({ tookMs: performance.now() - startedAt, isDirty: this.#synced.isDirty && this.#closing === undefined });
     return isWritten;
-  }
-
-  /** Without them the next process would know other ids. That is no reason not to save. */
-  async #keepIds(notebook: Notebook): Promise<void> {
-    if (!this.#cellIds || !this.#file.form.lacksIds(notebook)) return;
-    await this.#cellIds.write(this.path, toKnown(notebook.cells)).catch((error: unknown) => {
-      this.#logger.warn('The ids of cells were not kept.', { path: this.path, error: messageOf(error) });
-    });
   }
 
   #calm(): void {
@@ -272,7 +258,11 @@ export class FileStore {
     try {
       const found = await this.#disk.look();
       if (found.kind !== 'changed') return found;
-      return { kind: 'changed', found, file: readNotebook(found.bytes, { limits: this.#limits, known: toKnown(this.#synced.base.cells) }) };
+      return {
+        kind: 'changed',
+        found,
+        file: readNotebook(found.bytes, { limits: this.#options.limits, known: toKnown(this.#synced.base.cells) }),
+      };
     } catch (error) {
       if (error instanceof NotebookError) return { kind: 'invalid', detail: error.message };
       throw error;

@@ -27,11 +27,9 @@ export { heedWrittenFolders, type WrittenFolders } from '../sandbox/written-fold
 export { HostError, type HostErrorCode, hostErrors } from '../session/host-error.js';
 export type { LeaseState, ToolAccess } from '../viewer/protocol.js';
 export type { NotebookTools } from './agent-tools.js';
-export { cellIdsIn } from './kept-cell-ids.js';
+export { cellIdsIn, trustedOutputsIn, windowSeatsIn } from './kept-files.js';
 export type { LeaseDesk } from './lease-desk.js';
 export { createNotebookHost, NotebookHost } from './notebook-host.js';
 export type { NotebookHostOptions } from './notebook-host-options.js';
 export type { SaveTiming } from './save-timer.js';
-export { trustedOutputsIn } from './trusted-outputs.js';
 export type { LinkLimits } from './viewer-link.js';
-export { windowSeatsIn } from './window-seats.js';

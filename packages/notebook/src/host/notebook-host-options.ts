@@ -8,10 +8,9 @@ import type { WindowAccess } from './admission.js';
 import type { NotebookTools } from './agent-tools.js';
 import type { BesideHost } from './beside-hosts.js';
 import type { FileStoreOptions } from './file-store.js';
+import type { TrustedOutputs, WindowSeats } from './kept-files.js';
 import type { SaveTiming } from './save-timer.js';
-import type { TrustedOutputs } from './trusted-outputs.js';
 import type { LinkLimits } from './viewer-link.js';
-import type { WindowSeats } from './window-seats.js';
 
 export interface NotebookHostOptions extends WindowAccess, Pick<FileStoreOptions, 'cellIds'> {
   /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */

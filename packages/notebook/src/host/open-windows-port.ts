@@ -3,8 +3,8 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { createToken } from '@notebridge/kit/token';
 import { HostError } from '../session/host-error.js';
+import type { WindowSeat, WindowSeats } from './kept-files.js';
 import { ViewerServer, type ViewerServerOptions } from './viewer-server.js';
-import type { WindowSeat, WindowSeats } from './window-seats.js';
 
 export interface OpenWindowsPortOptions extends Omit<ViewerServerOptions, 'key' | 'uiFolder'> {
   uiFolder?: string | undefined;

@@ -6,8 +6,8 @@ import type { DocumentEvent, NotebookDocument } from '../model/document.js';
 import { type Change, isContentOperation } from '../model/operation.js';
 import type { Output } from '../model/output.js';
 import { toText } from '../model/text.js';
+import type { TrustedOutputs } from './kept-files.js';
 import { otherProgram } from './synced-notebook.js';
-import type { TrustedOutputs } from './trusted-outputs.js';
 
 export interface OutputTrustOptions {
   document: NotebookDocument;

@@ -1,8 +1,8 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { HostError } from '../session/host-error.js';
 import type { ViewerAction, ViewerMessage } from '../viewer/protocol.js';
 
-type Fields = { readonly [key: string]: unknown };
 type Check = (value: unknown) => string | undefined;
 
 const text: Check = (value) => (typeof value === 'string' ? undefined : 'has to be a text');
@@ -27,7 +27,7 @@ const cellId: Check = (value) =>
 const cellType = oneOf('code', 'markdown', 'raw');
 const shortText: Check = (value) =>
   typeof value === 'string' && value.length <= 1000 ? undefined : 'has to be a text of at most 1000 characters';
-const object: Check = (value) => (asObject(value) ? undefined : 'has to be an object');
+const object: Check = (value) => (isJsonObject(value) ? undefined : 'has to be an object');
 const listOf =
   (check: Check, max: number): Check =>
   (value) => {
@@ -41,11 +41,10 @@ const listOf =
 const fields =
   (checks: { readonly [field: string]: Check }): Check =>
   (value) => {
-    const found = asObject(value);
-    if (!found) return 'has to be an object';
-    if (Object.keys(found).some((field) => !Object.hasOwn(checks, field))) return 'has a field that is not known';
+    if (!isJsonObject(value)) return 'has to be an object';
+    if (Object.keys(value).some((field) => !Object.hasOwn(checks, field))) return 'has a field that is not known';
     for (const [field, check] of Object.entries(checks)) {
-      const fault = check(Object.hasOwn(found, field) ? found[field] : undefined);
+      const fault = check(Object.hasOwn(value, field) ? value[field] : undefined);
       if (fault !== undefined) return `has a "${field}" that ${fault}`;
     }
     return undefined;
@@ -54,8 +53,8 @@ const cellIds = listOf(cellId, 10_000);
 const texts: Check = (value) => (typeof value === 'string' ? undefined : listOf(text, 1_000_000)(value));
 /** That it can be written at all; the rest is checked as that of a file is, when it is put in. */
 const output: Check = (value) => {
-  const found = asObject(value);
-  switch (found?.output_type) {
+  const found = isJsonObject(value) ? value : {};
+  switch (found.output_type) {
     case 'stream':
       return texts(found.text);
     case 'error':
@@ -67,7 +66,7 @@ const output: Check = (value) => {
       return 'has to be an output of nbformat';
   }
 };
-const bundles: Check = (value) => object(value) ?? listOf(object, 10_000)(Object.values(asObject(value) ?? {}));
+const bundles: Check = (value) => object(value) ?? listOf(object, 10_000)(Object.values(value as JsonObject));
 /** What stands in it is checked as that of a file is, when it is put in. */
 const pastedCell = fields({
   cellType,
@@ -136,18 +135,18 @@ export class BadMessage extends HostError {
 
 /** Reads a window's message: nothing else than what the protocol knows comes through. Throws `BadMessage`. */
 export function parseViewerMessage(frame: string): ViewerMessage {
-  const message = asObject(parse(frame));
-  if (!message) throw new BadMessage(0, 'it is no JSON object');
+  const message = parse(frame);
+  if (!isJsonObject(message)) throw new BadMessage(0, 'it is no JSON object');
   const { type, id } = message;
   if (!Number.isSafeInteger(id)) throw new BadMessage(0, '"id" has to be an integer');
   const known = Number(id);
   if (type !== 'request') throw new BadMessage(known, '"type" has to be "request"');
-  const action = asObject(message.action);
-  if (!action) throw new BadMessage(known, '"action" has to be an object');
+  const { action } = message;
+  if (!isJsonObject(action)) throw new BadMessage(known, '"action" has to be an object');
   return { type: 'request', id: known, action: readAction(action, known) };
 }
 
-function readAction(found: Fields, id: number): ViewerAction {
+function readAction(found: JsonObject, id: number): ViewerAction {
   const { do: name } = found;
   if (typeof name !== 'string' || !Object.hasOwn(actions, name)) throw new BadMessage(id, '"do" names no action');
   const action: { [key: string]: unknown } = { do: name };
@@ -166,8 +165,4 @@ function parse(frame: string): unknown {
   } catch (error) {
     throw new BadMessage(0, `it is not JSON (${messageOf(error).slice(0, 100)})`);
   }
-}
-
-function asObject(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }

@@ -2,15 +2,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { EntryGate } from '@notebridge/kit/entry-gate';
+import { errnoOf } from '@notebridge/kit/errno';
 import type { Logger } from '@notebridge/kit/logger';
+import { type BoundServers, bindLoopback } from '@notebridge/kit/loopback';
+import { messageOf } from '@notebridge/kit/message-of';
 import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { challengePath } from '../viewer/window-proof.js';
+import { HostError } from '../session/host-error.js';
 import { findRefusal, headRefusals, viewerSubprotocol, type WindowAccess, type WindowRefusal } from './admission.js';
 import { type AnswerAsset, send, serveAssets } from './assets.js';
 import { type BoundedConnections, boundedConnections } from './connections.js';
-import { answerChallenge, answerEntry, entryPath } from './entry-door.js';
-import { openPort } from './open-port.js';
+import { answerDoor, isDoor } from './entry-door.js';
 import { WindowTickets } from './window-tickets.js';
 
 export interface ViewerServerOptions extends WindowAccess {
@@ -124,8 +126,7 @@ export class ViewerServer {
     }
     if (request.headers['sec-fetch-site'] === 'cross-site' && request.headers['sec-fetch-mode'] !== 'navigate')
       return send(request, response, { status: 403, body: 'Other sites have nothing to look for here.\n' });
-    if (method === 'POST' && pathOf(request) === entryPath) return this.#enter(request, response, answerEntry);
-    if (method === 'POST' && pathOf(request) === challengePath) return this.#enter(request, response, answerChallenge);
+    if (method === 'POST' && isDoor(pathOf(request))) return this.#enter(request, response);
     if (method !== 'GET' && method !== 'HEAD')
       return send(request, response, {
         status: 405,
@@ -138,12 +139,12 @@ export class ViewerServer {
     });
   }
 
-  #enter(request: IncomingMessage, response: ServerResponse, answer: typeof answerEntry): void {
+  #enter(request: IncomingMessage, response: ServerResponse): void {
     const { key, logger } = this.#options;
     const later = (answerNow: () => void) => this.#slowDown(answerNow, () => response.destroy());
     const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was refused: ${why}.` });
     const door = { gate: this.#gate, key, tickets: this.#tickets, origins: this.#origins, later, onRefused };
-    answer(request, response, door).catch((error: unknown) => {
+    answerDoor(request, response, door).catch((error: unknown) => {
       logger.debug('An entry failed.', { error: String(error) });
       response.destroy();
     });
@@ -224,4 +225,17 @@ function toRefusalText({ status, reason }: WindowRefusal): string {
     `Content-Length: ${Buffer.byteLength(body)}`,
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** Listens on both loopback addresses, port 0 for any. Rejects with `port_in_use`. */
+async function openPort(createServer: () => Server, port: number): Promise<BoundServers> {
+  try {
+    return await bindLoopback(createServer, port);
+  } catch (error) {
+    const message =
+      errnoOf(error) === 'EADDRINUSE'
+        ? `Port ${port} is taken. End the program that uses it, choose another port, or leave it out.`
+        : `Cannot listen on 127.0.0.1:${port}: ${messageOf(error)}`;
+    throw new HostError('port_in_use', message, { data: { port }, cause: error });
+  }
 }

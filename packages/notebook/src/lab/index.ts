@@ -1,4 +1,4 @@
-export { cellIdsIn } from '../host/kept-cell-ids.js';
+export { cellIdsIn } from '../host/kept-files.js';
 export type { LabNotebook } from './lab-notebook.js';
 export { createOnServer, findLabAddresses, findServerOfUser, type LabTarget, lookAtServers, type ServerLook } from './lab-servers.js';
 export { LabWorkspace, type LabWorkspaceOptions } from './lab-workspace.js';

@@ -1,7 +1,7 @@
 import { parseJson } from '@notebridge/kit/exact-json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { drawInKernel } from '../host/chart-pictures.js';
-import type { KeptCellIds } from '../host/kept-cell-ids.js';
+import type { KeptCellIds } from '../host/kept-files.js';
 import { NotebookError } from '../model/errors.js';
 import { createImageScaler } from '../outputs/scale-image.js';
 import { createNotebookSession, type NotebookSession } from '../session/session.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Logger } from '@notebridge/kit/logger';
-import type { KeptCellIds } from '../host/kept-cell-ids.js';
+import type { KeptCellIds } from '../host/kept-files.js';
 import { NotebookError } from '../model/errors.js';
 import { checkArguments } from '../tools/arguments.js';
 import { describeNotebookTools } from '../tools/notebook-tools.js';

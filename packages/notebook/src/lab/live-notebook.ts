@@ -1,12 +1,12 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import { bringCellTo, bringTo } from '../host/bring-to.js';
 import { mergeNotebooks } from '../host/merge.js';
 import { within } from '../kernel/within.js';
 import type { Actor, CellContent, Notebook } from '../model/cell.js';
 import { createCellId } from '../model/cell-ids.js';
 import { createDocument, type DocumentEvent, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import { followCell, followNotebook } from './follow-shared.js';
 import type { JupyterServer } from './jupyter-server.js';
 import type { NotebookSource } from './notebook-source.js';
 import { pause } from './pause.js';
@@ -187,7 +187,7 @@ export class LiveNotebook implements NotebookSource {
       const hasDoubles = new Set(cells.map((cell) => cell.get('id'))).size < cells.length;
       if (hasDoubles) room.document.transact(() => separateIds(room.document, newId), ours);
       this.#followLate();
-      this.#following(() => followNotebook(this.document, this.#target(room, touched), by));
+      this.#following(() => bringTo(this.document, this.#target(room, touched), by));
     } else this.#following(() => touched.forEach((cell) => void this.#bringCell(cell, by)));
     if (this.#late.size > 0) this.#lateTimer ??= setTimeout(() => this.#followLate(), outputsDelayMs);
     if (!this.#settling) this.#base = this.document.toNotebook();
@@ -216,13 +216,13 @@ export class LiveNotebook implements NotebookSource {
   #bringCell(cell: SharedCell, by: Actor): void {
     // Deleted since.
     if (cell.doc === null || cell._item?.deleted) return;
-    followCell(this.document, readSharedCell(cell), by);
+    bringCellTo(this.document, readSharedCell(cell), by);
   }
 
   #followMetadata(room: Room, transaction: Y.Transaction): void {
     if (transaction.origin === ours || room !== this.#room) return;
     const target = { ...this.document.toNotebook(), ...readSharedMeta(room.document) };
-    this.#following(() => followNotebook(this.document, target, actorOf(room, transaction)));
+    this.#following(() => bringTo(this.document, target, actorOf(room, transaction)));
   }
 
   #following(change: () => void): void {
@@ -269,7 +269,7 @@ export class LiveNotebook implements NotebookSource {
     room.document.transact(() => separateIds(room.document, newId), ours);
     const theirs = readSharedNotebook(room.document);
     const { notebook } = mergeNotebooks(this.#base, this.document.toNotebook(), theirs, 'theirs');
-    this.#following(() => followNotebook(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
+    this.#following(() => bringTo(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
     room.document.transact(() => bringShared(room.document, notebook), ours);
     this.#join(room);
     this.#confirm();

@@ -2,7 +2,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import { fileNote } from '../host/file-texts.js';
-import type { KeptCellIds } from '../host/kept-cell-ids.js';
+import { type KeptCellIds, keepLackingIds } from '../host/kept-files.js';
 import { isSameCell } from '../host/merge.js';
 import { isSameNotebook, SyncedNotebook } from '../host/synced-notebook.js';
 import type { Notebook } from '../model/cell.js';
@@ -127,7 +127,8 @@ export class StoredNotebook implements NotebookSource {
     const notebook = this.#synced.toNotebook();
     const hash = await writeServerFile(this.#options, this.#file, notebook);
     this.#synced.markSaved(notebook, version);
-    await this.#keepIds(notebook);
+    const { path, cellIds, logger } = this.#options;
+    await keepLackingIds(cellIds, { path, key: keyOf(this.#options), form: this.#file.file.form, notebook, logger });
     // The answer tells how the file is by now, which may be somebody else's work already.
     const stamp = await readStamp(this.#options);
     if (stamp.hash === hash) {
@@ -137,15 +138,6 @@ export class StoredNotebook implements NotebookSource {
       return [];
     }
     return cellChanges(notebook, await this.#readAgain());
-  }
-
-  /** Without them the next process would know other ids. That is no reason not to save. */
-  async #keepIds(notebook: Notebook): Promise<void> {
-    const { cellIds, logger, path } = this.#options;
-    if (!cellIds || !this.#file.file.form.lacksIds(notebook)) return;
-    await cellIds.write(keyOf(this.#options), toKnown(notebook.cells)).catch((error: unknown) => {
-      logger?.warn('The ids of cells were not kept.', { path, error: messageOf(error) });
-    });
   }
 
   /** What agents write is saved by their calls; outputs come at any time. */

@@ -1,6 +1,6 @@
 import { refusedUnread } from '@notebridge/kit/cell-rev';
 import { NotebookError } from '../model/errors.js';
-import { cellId, cellIndex, expectedRev, newCellIndex } from './cell-arguments.js';
+import { cellId, cellIndex, expectedRev, newCellIndex } from './arguments.js';
 import { adds, defineNotebookTool, type NotebookToolCall, replaces } from './tool.js';
 
 /** The five of Colab that write. Those that replace or remove what stands in a cell take `expected_rev` beside what Colab has. */
@@ -75,6 +75,17 @@ export const deleteCell = defineNotebookTool<{ cellId: string; expected_rev?: nu
   answer(call) {
     call.session.document.delete(call.args.cellId, editOptions(call));
     return { value: {} };
+  },
+});
+
+export const undoLastChange = defineNotebookTool<Record<string, never>>({
+  name: 'undo_last_change',
+  description:
+    'Takes back your last change of the notebook: the cell is exactly as it was, with source, outputs and place. Refused if a person has changed the cell since. What code did when it ran cannot be taken back. Answers {"undone": {change, cellId}}.',
+  annotations: replaces('Undo the last change'),
+  answer({ session, by, context }) {
+    const { action, cellId } = session.undoLast({ by, ofAgent: context.agent });
+    return { value: { undone: { change: action, cellId } } };
   },
 });
 

@@ -6,9 +6,9 @@ import { toText } from '../model/text.js';
 import type { ImageRegion } from '../outputs/image-scaling.js';
 import { describeScripted } from '../outputs/scripted-summary.js';
 import { toPlainText } from '../outputs/terminal-text.js';
-import { cellId } from './cell-arguments.js';
+import { cellId } from './arguments.js';
+import { fitPart, wholeCharacter } from './fit-outputs.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
-import { fitPart, wholeCharacter } from './text-part.js';
 import { defineNotebookTool, looks, type ToolAnswer, type ToolOptions } from './tool.js';
 
 export interface GetOutputArguments {

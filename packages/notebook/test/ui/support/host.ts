@@ -6,7 +6,7 @@ import { EntryGate } from '@notebridge/kit/entry-gate';
 import { silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { answerChallenge, answerEntry, entryPath } from '../../../src/host/entry-door.js';
+import { answerDoor } from '../../../src/host/entry-door.js';
 import { OutputTrust } from '../../../src/host/output-trust.js';
 import { sandboxedHeaders, sandboxedPath } from '../../../src/host/sandboxed-page.js';
 import { createActions } from '../../../src/host/viewer-actions.js';
@@ -94,7 +94,7 @@ export class TestHost {
       onRefused() {},
     };
     if (request.method === 'POST' && this.isRefusing) return void response.destroy();
-    if (request.method === 'POST') return void (request.url === entryPath ? answerEntry : answerChallenge)(request, response, door);
+    if (request.method === 'POST') return void answerDoor(request, response, door);
     void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
       response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
       response.end(body);
