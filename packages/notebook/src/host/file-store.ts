@@ -7,15 +7,14 @@ import { NotebookError } from '../model/errors.js';
 import { type NotebookLimits, type ReadNotebook, readNotebook } from '../model/nbformat.js';
 import { HostError } from '../session/host-error.js';
 import type { FileState } from '../viewer/protocol.js';
+import { keepOldCopy, rescue } from './copies.js';
 import type { DiskFile, Found, FoundFile } from './disk-file.js';
 import { watchDisk } from './disk-watch.js';
 import type { NotebookLock } from './file-lock.js';
 import { changedText, fileNote, invalidText, removedText } from './file-texts.js';
 import { keepLackingIds } from './kept-files.js';
 import type { Preference } from './merge.js';
-import { keepOldCopy } from './old-copy.js';
 import { type OpenedFile, type OpenNotebookOptions, openNotebook } from './open-notebook.js';
-import { rescue } from './rescue.js';
 import { SaveTimer, type SaveTiming } from './save-timer.js';
 import { SyncedNotebook } from './synced-notebook.js';
 

@@ -3,8 +3,8 @@ import { nearest } from '@notebridge/kit/did-you-mean';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { CodeReach } from '../kernels/allowed-reach.js';
 import { openSandbox } from '../kernel/open-sandbox.js';
+import type { CodeReach } from '../kernels/allowed-reach.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
 import { openFinder } from '../kernels/find-usable.js';
 import type { FoundKernel } from '../kernels/found-kernel.js';
@@ -23,11 +23,11 @@ import { type ConnectedAgent, type FileState, whyUnsaved } from '../viewer/proto
 import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { FileStore } from './file-store.js';
 import { HeadlessWindow } from './headless-window.js';
-import type { LeaseDesk } from './lease-desk.js';
-import { NotebookFolder } from './notebook-folder.js';
+import { notebookFolder } from './notebook-folder.js';
 import type { NotebookHostOptions } from './notebook-host-options.js';
 import { openWindowsPort, type WindowsPort } from './open-windows-port.js';
 import { OutputTrust } from './output-trust.js';
+import type { LeaseDesk } from './viewer-actions.js';
 import { ViewerWindows } from './viewer-windows.js';
 
 /** A window tries again more often. Milliseconds. */
@@ -218,7 +218,7 @@ export class NotebookHost implements AsyncDisposable {
       });
       kernels?.attach(session);
       const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
-      const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
+      const folder = file && notebookFolder(file.path, (path) => this.#beside.open(path));
       const { tools: codeTools, windowLimits: limits } = options;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
       const headless = new HeadlessWindow({ program: options.headless, newUrl: () => this.newUrl() });

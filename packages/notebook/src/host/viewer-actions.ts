@@ -1,23 +1,39 @@
 import { messageOf } from '@notebridge/kit/message-of';
+import type { KernelTools } from '../kernel/kernel-tools.js';
 import type { NotebookKernels } from '../kernels/notebook-kernels.js';
 import type { Actor } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { HostError } from '../session/host-error.js';
 import { runSeries } from '../session/run-series.js';
 import type { NotebookSession } from '../session/session.js';
-import type { ViewerAction } from '../viewer/protocol.js';
-import type { NotebookTools } from './agent-tools.js';
-import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './cell-edits.js';
+import type { LeaseState, ToolAccess, ViewerAction } from '../viewer/protocol.js';
 import { readLibrary, readPage } from './chart-files.js';
 import type { ChartPictures } from './chart-pictures.js';
 import { completeCode, inspectCode } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { readImageBeside } from './image-beside.js';
-import type { LeaseDesk } from './lease-desk.js';
 import type { NotebookFolder } from './notebook-folder.js';
 import type { OutputTrust } from './output-trust.js';
-import { WindowSteps } from './window-steps.js';
+import { deleteCells, mergeCells, pasteCells, splitCell, updateCells, WindowSteps } from './window-steps.js';
 import type { WindowWidgets } from './window-widgets.js';
+
+/** What the code of the notebook may call, and what a person sees and decides about it. */
+export interface NotebookTools extends KernelTools {
+  /** Null as long as there is nothing to call. */
+  readonly access: ToolAccess | null;
+  /** Called with each change. Returns the unsubscribe function. */
+  onAccess(listener: (access: ToolAccess | null) => void): () => void;
+  /** A person takes the right away, or gives a new one. Rejects with a message for the person. */
+  setAllowed(isAllowed: boolean): Promise<void>;
+}
+
+/** Which agent changes and runs, and what a person decides about it. */
+export interface LeaseDesk {
+  readonly state: LeaseState;
+  /** False if nobody asks that any more. */
+  answer(questionId: number, isYes: boolean): boolean;
+  setMayHold(agentId: string, may: boolean): void;
+}
 
 /** What a window works on. */
 export interface ViewerTarget {

@@ -74,7 +74,7 @@ const pastedCell = fields({
   metadata: optional(object),
   attachments: optional(bundles),
   outputs: optional(listOf(output, 100_000)),
-  executionCount: optional((value) => (value === null ? undefined : count(value))),
+  executionCount: optional(orNull(count)),
 });
 
 /** The fields of each action. The types say that none is forgotten. */

@@ -8,7 +8,7 @@ import { HostError } from '../session/host-error.js';
 import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
 import { ChartPictures } from './chart-pictures.js';
 import type { HeadlessWindow } from './headless-window.js';
-import type { LeaseDesk } from './lease-desk.js';
+import type { LeaseDesk } from './viewer-actions.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 import { WidgetTraffic } from './window-widgets.js';

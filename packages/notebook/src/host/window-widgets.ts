@@ -120,16 +120,18 @@ export class WidgetTraffic {
         for (const { shown } of this.#windows) shown.delete(event.commId);
         return;
       case 'gone':
-        this.#forgetAll();
-        for (const { send } of this.#windows) send([{ kind: 'gone' }]);
+        this.#pending.clear();
+        for (const { shown, send } of this.#windows) {
+          shown.clear();
+          send([{ kind: 'gone' }]);
+        }
     }
   }
 
   /** Others are asked for by the one that names them. */
   #announceLink(commId: string): void {
-    const joins = this.#models?.linkedBy(commId);
-    for (const { shown, send } of joins ? this.#windows : [])
-      if ([...(joins ?? [])].some((each) => shown.has(each))) send([{ kind: 'link', commId, joins: [...(joins ?? [])] }]);
+    const joins = [...(this.#models?.linkedBy(commId) ?? [])];
+    for (const { shown, send } of this.#windows) if (joins.some((each) => shown.has(each))) send([{ kind: 'link', commId, joins }]);
   }
 
   #remember({ commId, names, by }: Extract<WidgetEvent, { kind: 'update' }>): void {
@@ -163,11 +165,6 @@ export class WidgetTraffic {
       const own = news.filter(({ by, commId }) => by !== window && window.shown.has(commId));
       if (own.length > 0) window.send(own.map(({ update }) => update));
     }
-  }
-
-  #forgetAll(): void {
-    this.#pending.clear();
-    for (const { shown } of this.#windows) shown.clear();
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { oldCopyName } from '../host/old-copy.js';
+import { oldCopyName } from '../host/copies.js';
 import type { Notebook } from '../model/cell.js';
 import type { KnownCell } from '../model/cell-ids.js';
 import { NotebookError } from '../model/errors.js';

@@ -21,11 +21,8 @@ export class JsonSyntaxError extends Error {
  * else is allowed beyond the standard. Order of keys and spelling of numbers are kept. `strings`: those that were taken out of the text.
  * Throws `JsonSyntaxError`.
  */
-export function parseNotebookJson(
-  text: string,
-  { maxDepth = 256, strings = [] }: { maxDepth?: number; strings?: readonly string[] } = {},
-): unknown {
-  const reader = new Reader(text, maxDepth, strings);
+export function parseNotebookJson(text: string, strings: readonly string[] = []): unknown {
+  const reader = new Reader(text, strings);
   const value = reader.readValue();
   reader.expectEnd();
   return value;
@@ -44,6 +41,8 @@ export function offsetOf(text: string, path: JsonPath): number {
   return new TextDecoder().decode(bytes.subarray(0, at)).length;
 }
 
+const maxDepth = 256;
+
 // One sticky expression per token: the engine's own scanner is faster than a loop over characters in JavaScript.
 const space = /[ \t\n\r]*/y;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
@@ -52,14 +51,12 @@ const pythonNumbers = ['NaN', 'Infinity', '-Infinity'];
 
 class Reader {
   readonly #text: string;
-  readonly #maxDepth: number;
   readonly #strings: readonly string[];
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, maxDepth: number, strings: readonly string[] = []) {
+  constructor(text: string, strings: readonly string[]) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
     this.#strings = strings;
   }
 
@@ -123,7 +120,7 @@ class Reader {
   }
 
   #open(): void {
-    if (++this.#depth > this.#maxDepth) throw this.#fault(`is nested deeper than ${this.#maxDepth} levels`);
+    if (++this.#depth > maxDepth) throw this.#fault(`is nested deeper than ${maxDepth} levels`);
     this.#at++;
   }
 
