@@ -8,8 +8,7 @@ import { type NotebookLimits, type ReadNotebook, readNotebook } from '../model/n
 import { HostError } from '../session/host-error.js';
 import type { FileState } from '../viewer/protocol.js';
 import { keepOldCopy, rescue } from './copies.js';
-import type { DiskFile, Found, FoundFile } from './disk-file.js';
-import { watchDisk } from './disk-watch.js';
+import { type DiskFile, type Found, type FoundFile, watchDisk } from './disk-file.js';
 import type { NotebookLock } from './file-lock.js';
 import { changedText, fileNote, invalidText, removedText } from './file-texts.js';
 import { keepLackingIds } from './kept-files.js';

@@ -33,19 +33,19 @@ export class LabServers {
   /** The server of that address, else the only one there is. Rejects with `no_notebook`, naming what there is. */
   async find(name: string | undefined): Promise<JupyterServer> {
     const { baseUrl, file } = this.#options.target;
-    if (baseUrl !== undefined && (name === undefined || isSameServer(name, baseUrl))) return this.#server(baseUrl);
-    if (baseUrl !== undefined) throw notThat(name ?? '', [baseUrl]);
+    if (baseUrl !== undefined) {
+      if (name !== undefined && !isSameServer(name, baseUrl)) throw notThat(name, [baseUrl]);
+      return this.#server(baseUrl);
+    }
     if (file !== undefined && name === undefined) return this.#server((await this.findForFile(file)).baseUrl);
     const local = await this.#local();
-    const wanted = name === undefined ? local : local.filter((server) => isSameServer(server.baseUrl, name));
-    const [only, another] = wanted;
-    if (only && !another) return this.#server(only.baseUrl);
-    throw only
-      ? several(local)
-      : notThat(
-          name ?? '',
-          local.map((server) => server.baseUrl),
-        );
+    const [only, another] = name === undefined ? local : local.filter((server) => isSameServer(server.baseUrl, name));
+    if (another) throw several(local);
+    if (only) return this.#server(only.baseUrl);
+    throw notThat(
+      name ?? '',
+      local.map((server) => server.baseUrl),
+    );
   }
 
   /** The one local server that has the file. Rejects with `no_notebook`. */
@@ -53,8 +53,8 @@ export class LabServers {
     const local = await this.#local();
     const having = local.filter((server) => pathOnServer(server, file) !== undefined);
     const [only, another] = having;
-    if (only && !another) return only;
-    if (only) throw several(having);
+    if (another) throw several(having);
+    if (only) return only;
     const there = local.map(({ baseUrl, folder }) => `${baseUrl} has ${folder}`).join('; ');
     throw new NotebookError(
       'no_notebook',

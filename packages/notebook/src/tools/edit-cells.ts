@@ -1,4 +1,5 @@
 import { refusedUnread } from '@notebridge/kit/cell-rev';
+import type { NewCell } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import { cellId, cellIndex, expectedRev, newCellIndex } from './arguments.js';
 import { adds, defineNotebookTool, type NotebookToolCall, replaces } from './tool.js';
@@ -22,8 +23,7 @@ export const addCodeCell = defineNotebookTool<{ cellIndex?: number; language?: s
         `The kernel of this notebook runs ${language}, not ${args.language}. Add the cell with language "${language}".`,
       );
     }
-    const { id } = session.document.insert(args.cellIndex ?? session.document.cells.length, { type: 'code', source: args.code }, { by });
-    return { value: { newCellId: id } };
+    return { value: { newCellId: addCell({ session, by }, args.cellIndex, { type: 'code', source: args.code }) } };
   },
 });
 
@@ -33,14 +33,7 @@ export const addTextCell = defineNotebookTool<{ cellIndex?: number; content: str
   properties: { cellIndex: newCellIndex, content: { type: 'string', description: 'The text, in Markdown.' } },
   required: ['content'],
   annotations: adds('Add a text cell'),
-  answer({ session, args, by }) {
-    const { id } = session.document.insert(
-      args.cellIndex ?? session.document.cells.length,
-      { type: 'markdown', source: args.content },
-      { by },
-    );
-    return { value: { newCellId: id } };
-  },
+  answer: (call) => ({ value: { newCellId: addCell(call, call.args.cellIndex, { type: 'markdown', source: call.args.content }) } }),
 });
 
 export const updateCell = defineNotebookTool<{ cellId: string; content: string; expected_rev?: number }>({
@@ -88,6 +81,11 @@ export const undoLastChange = defineNotebookTool<Record<string, never>>({
     return { value: { undone: { change: action, cellId } } };
   },
 });
+
+/** Where it is asked for, or at the end. Returns its id. */
+function addCell({ session, by }: Pick<NotebookToolCall<unknown>, 'session' | 'by'>, cellIndex: number | undefined, cell: NewCell): string {
+  return session.document.insert(cellIndex ?? session.document.cells.length, cell, { by }).id;
+}
 
 function editOptions({ by, args }: NotebookToolCall<{ expected_rev?: number }>) {
   return { by, expectedRev: args.expected_rev };
