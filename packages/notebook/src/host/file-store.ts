@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { errnoOf, explain } from '@notebridge/kit/errno';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
-import { toKnown } from '../model/cell-ids.js';
-import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
+import type { DocumentLimits, NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import { type NotebookLimits, type ReadNotebook, readNotebook } from '../model/nbformat.js';
 import { HostError } from '../session/host-error.js';
@@ -40,7 +40,6 @@ type Conflict = Extract<FileState, { kind: 'conflict' }>;
  * ever overwritten unseen.
  */
 export class FileStore {
-  readonly document: NotebookDocument;
   readonly path: string;
   readonly #disk: DiskFile;
   readonly #lock: NotebookLock | undefined;
@@ -49,8 +48,6 @@ export class FileStore {
   readonly #timer: SaveTimer;
   readonly #listeners = new Listeners<FileState>();
   readonly #stopListening: readonly (() => void)[];
-  /** As it was read last. */
-  #file: ReadNotebook;
   /** One thing at a time happens to the file. */
   #queue: Promise<unknown> = Promise.resolve();
   #conflict: Conflict | undefined;
@@ -63,14 +60,12 @@ export class FileStore {
   #lastState: FileState = { kind: 'saved' };
 
   private constructor({ disk, lock, file }: OpenedFile, options: FileStoreOptions) {
-    this.document = createDocument(file.notebook, options.limits);
-    this.#file = file;
     this.path = disk.path;
     this.#disk = disk;
     this.#lock = lock;
     this.#options = options;
+    this.#synced = new SyncedNotebook(file, options.limits);
     if (this.note !== undefined) options.logger.warn(this.note, { path: disk.path });
-    this.#synced = new SyncedNotebook(this.document);
     this.#timer = new SaveTimer(() => this.#saveByItself(), options.timing);
     this.#stopListening = [watchDisk(disk.path, () => this.#checkSoon(), options.logger), this.document.onChange(() => this.#onChange())];
   }
@@ -83,6 +78,10 @@ export class FileStore {
     return new FileStore(await openNotebook(options), options);
   }
 
+  get document(): NotebookDocument {
+    return this.#synced.document;
+  }
+
   get state(): FileState {
     if (this.#conflict) return this.#conflict;
     if (this.#isDetached) return { kind: 'none' };
@@ -92,7 +91,7 @@ export class FileStore {
 
   /** What people may want to know of the file as it is: that it was converted, or what nbformat finds wrong with it. */
   get note(): string | undefined {
-    return fileNote(this.path, this.#file);
+    return fileNote(this.path, this.#synced.file);
   }
 
   onState(listener: (state: FileState) => void): () => void {
@@ -192,11 +191,10 @@ export class FileStore {
     const { version } = this.document;
     this.#isSaving = true;
     this.#emit();
-    const { form, old } = this.#file;
+    const { form, old } = this.#synced.file;
     if (old) await keepOldCopy(this.path, old.nbformat, old.bytes);
     const isWritten = await this.#disk.write(form.print(notebook));
     if (isWritten) {
-      if (old) this.#file = { ...this.#file, old: undefined, mended: [] };
       this.#synced.markSaved(notebook, version);
       const { cellIds, logger } = this.#options;
       await keepLackingIds(cellIds, { path: this.path, form, notebook, logger });
@@ -220,11 +218,9 @@ export class FileStore {
   }
 
   #takeIn({ found, file }: Extract<Met, { kind: 'changed' }>, prefer?: Preference): void {
-    const overlaps = this.#synced.takeIn(file.notebook, prefer);
+    const overlaps = this.#synced.takeIn(file, prefer);
     this.#conflict = overlaps.length > 0 ? { kind: 'conflict', found: 'changed', detail: changedText(this.path, overlaps) } : undefined;
-    if (this.#conflict) return;
-    this.#disk.accept(found);
-    this.#file = file;
+    if (!this.#conflict) this.#disk.accept(found);
   }
 
   async #resolve(keep: Preference): Promise<void> {
@@ -259,7 +255,7 @@ export class FileStore {
       return {
         kind: 'changed',
         found,
-        file: readNotebook(found.bytes, { limits: this.#options.limits, known: toKnown(this.#synced.base.cells) }),
+        file: readNotebook(found.bytes, { limits: this.#options.limits, known: this.#synced.known }),
       };
     } catch (error) {
       if (error instanceof NotebookError) return { kind: 'invalid', detail: error.message };
@@ -282,7 +278,7 @@ export class FileStore {
   /** The person's work must not be lost because its place is taken or gone. */
   async #rescue(error: unknown): Promise<void> {
     if (!this.#synced.isDirty) return;
-    const rescuedTo = await rescue(this.path, this.#file.form.print(this.#synced.toNotebook()));
+    const rescuedTo = await rescue(this.path, this.#synced.file.form.print(this.#synced.toNotebook()));
     const where = rescuedTo === undefined ? 'and it could not be put elsewhere' : `what was not saved is in "${rescuedTo}"`;
     throw new HostError('not_saved', `The notebook was closed, ${where}. ${messageOf(error)}`, {
       data: { path: this.path, ...(rescuedTo === undefined ? {} : { rescuedTo }) },
@@ -292,13 +288,8 @@ export class FileStore {
 
   #emit(): void {
     const { state } = this;
-    const isSame = state.kind === this.#lastState.kind && detailOf(state) === detailOf(this.#lastState);
-    if (isSame) return;
+    if (isDeepStrictEqual(state, this.#lastState)) return;
     this.#lastState = state;
     this.#listeners.emit(state);
   }
-}
-
-function detailOf(state: FileState): string {
-  return 'detail' in state ? state.detail : '';
 }

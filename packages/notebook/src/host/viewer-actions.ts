@@ -58,13 +58,13 @@ export interface ViewerTarget {
   readonly lease: LeaseDesk | undefined;
 }
 
-/** Returns what the window needs to know of the result. Throws an error whose message is for the person. */
-export type PerformAction = (action: ViewerAction) => Promise<unknown>;
-
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
 
-/** Carries out what the person at one window asks for. */
-export function createActions(target: ViewerTarget): PerformAction {
+/**
+ * Carries out what the person at one window asks for. Resolves to what the window needs to know of the result. Rejects with an error whose
+ * message is for the person.
+ */
+export function createActions(target: ViewerTarget): (action: ViewerAction) => Promise<unknown> {
   const { session, file, codeTools, kernels, folder, trust, widgets, by, disconnectAgent } = target;
   const { document, kernel } = session;
   const steps = new WindowSteps(session, by);

@@ -46,7 +46,11 @@ export async function readServerFile(place: ServerPlace, known: readonly KnownCe
 }
 
 /** Writes it as it was read. Returns the hash that the server's file has then, if nobody writes right behind it. */
-export async function writeServerFile(place: ServerPlace, { file, reprinted }: ServerFile, notebook: Notebook): Promise<string> {
+export async function writeServerFile(
+  place: ServerPlace,
+  { file, reprinted }: Pick<ServerFile, 'file' | 'reprinted'>,
+  notebook: Notebook,
+): Promise<string> {
   const { server, path } = place;
   if (reprinted !== undefined) {
     const printed = printNotebook(notebook);

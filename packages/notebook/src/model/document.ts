@@ -1,6 +1,7 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './cell.js';
 import { createCellId } from './cell-ids.js';
@@ -216,9 +217,7 @@ export class NotebookDocument {
   #keepBooks(id: string, { op, by }: Change, exists: boolean): void {
     if (op.type === 'setOutputs' || op.type === 'setType' || op.type === 'restore' || !exists) this.#logs.delete(id);
     if (exists) this.#deleted.delete(id);
-    else this.#deleted.set(id, by);
-    const [oldest] = this.#deleted.keys();
-    if (this.#deleted.size > maxRememberedDeletions && oldest !== undefined) this.#deleted.delete(oldest);
+    else keepLatest(this.#deleted, [id, by], maxRememberedDeletions);
   }
 
   #editOutputs(id: string, by: Actor, edit: (log: OutputLog) => ReturnType<OutputLog['append']>): void {
