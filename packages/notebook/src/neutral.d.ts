@@ -27,7 +27,7 @@ declare function atob(base64: string): string;
 
 declare class TextEncoder {
   encode(text: string): Uint8Array;
-  encodeInto(text: string, into: Uint8Array): { written: number };
+  encodeInto(text: string, into: Uint8Array): { read: number; written: number };
 }
 declare class TextDecoder {
   constructor(encoding?: string, options?: { fatal?: boolean; ignoreBOM?: boolean });

@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { ignore } from '@notebridge/kit/errno';
-import { sandboxedHeaders, sandboxedPath, widgetsHeaders, widgetsPath } from './sandboxed-page.js';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -23,8 +22,71 @@ const types: Record<string, string> = {
 /** Placeholder for this answer's nonce in our pages: for the styles that an editor adds. */
 const noncePlaceholder = '__NONCE__';
 
+/** What every page is kept from, whatever it may load. */
+const apart = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
 /** Without the UI the window would stay empty for no visible reason. */
 const missing = 'The notebook’s window is not built. Run: npm run build\n';
+
+/** The page in which scripts of outputs run. */
+export const sandboxedPath = '/sandboxed.html';
+
+/**
+ * It has no origin, whoever opens it, and no network: nothing is loaded but what stands in it, or in `data:` and `blob:` addresses. Markup
+ * becomes elements by its own policy only (`ui/sandboxed/confine.ts`). Charts compile what they draw, so code from text is allowed.
+ */
+const sandboxed = [
+  'sandbox allow-scripts',
+  "default-src 'none'",
+  "script-src 'unsafe-inline' 'unsafe-eval' data: blob:",
+  "style-src 'unsafe-inline'",
+  'img-src data: blob:',
+  'font-src data:',
+  'media-src data: blob:',
+  "worker-src 'none'",
+  "child-src 'none'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'self'",
+  "require-trusted-types-for 'script'",
+  'trusted-types default',
+];
+
+export const sandboxedHeaders: Record<string, string> = headersOf(sandboxed);
+
+/** The page in which widgets are shown: the same, but that no code runs in it than its own, whatever a kernel has it show. */
+const widgetsPath = '/widgets.html';
+
+/** The nonce is of this one answer. */
+function widgetsHeaders(nonce: string): Record<string, string> {
+  const own: { readonly [directive: string]: string } = {
+    'script-src': `'nonce-${nonce}'`,
+    // What an Output widget shows goes through the sanitiser.
+    'trusted-types': 'default dompurify',
+  };
+  return headersOf(
+    sandboxed.map((directive) => {
+      const [name = ''] = directive.split(' ', 1);
+      return own[name] === undefined ? directive : `${name} ${own[name]}`;
+    }),
+  );
+}
+
+function headersOf(policy: readonly string[]): Record<string, string> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': policy.join('; '),
+    'x-dns-prefetch-control': 'off',
+    ...apart,
+  };
+}
 
 /** Answers a GET or HEAD whose `Host` has been checked. */
 export type AnswerAsset = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
@@ -102,7 +164,7 @@ function policies(nonce: string | undefined): Record<string, string> {
     `style-src ${styles}`,
     "img-src data: blob: 'self'",
     "font-src 'self'",
-    // One page of ours, which can reach nothing (`sandboxed-page.ts`).
+    // One page of ours, which can reach nothing (`sandboxed`).
     "frame-src 'self'",
     "connect-src 'self'",
     "frame-ancestors 'none'",
@@ -114,10 +176,6 @@ function policies(nonce: string | undefined): Record<string, string> {
   ];
   return {
     'content-security-policy': content.join('; '),
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-embedder-policy': 'require-corp',
-    'cross-origin-resource-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
+    ...apart,
   };
 }

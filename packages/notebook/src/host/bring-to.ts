@@ -1,17 +1,17 @@
 import type { Actor, CellContent, Notebook } from '../model/cell.js';
 import type { NotebookDocument } from '../model/document.js';
+import { NotebookError } from '../model/errors.js';
 import { isSameJson } from '../model/json.js';
 
 /**
  * Makes a document equal to another version of its notebook, by as few changes as possible: what is the same is not touched, so
  * that windows keep their place, and what was not changed is nobody's change. Version and unknown keys of the notebook are not the document's
- * to change.
+ * to change. What is beyond its limits is taken too: others have it, so it is shown.
  */
 export function bringTo(document: NotebookDocument, target: Notebook, by: Actor): void {
   deleteOthers(document, target, by);
   placeAll(document, target, by);
-  const current = new Map(document.cells.map((cell) => [cell.id, cell]));
-  for (const cell of target.cells) bringCellTo(document, { from: current.get(cell.id), to: cell, by });
+  for (const cell of target.cells) bringCellTo(document, cell, by);
   if (!isSameJson(document.metadata, target.metadata)) document.setMetadata(undefined, target.metadata, { by });
 }
 
@@ -29,32 +29,38 @@ function placeAll(document: NotebookDocument, { cells }: Notebook, by: Actor): v
     const previous = cells[index - 1];
     const placeOf = (id: string) => document.cells.findIndex((other) => other.id === id);
     const after = previous === undefined ? -1 : placeOf(previous.id);
-    if (!places.has(cell.id)) document.insert(after + 1, cell, { by });
+    if (!places.has(cell.id)) orWhole(document, { cell, index: after + 1, by }, () => document.insert(after + 1, cell, { by }));
     // A cell that leaves its place above the target lets everything move up by one.
     else document.move(cell.id, placeOf(cell.id) < after ? after : after + 1, { by });
   });
 }
 
-export interface CellStep {
-  from: CellContent | undefined;
-  to: CellContent;
-  by: Actor;
-}
-
-/** One cell; it stays where it is. */
-export function bringCellTo(document: NotebookDocument, { from, to, by }: CellStep): void {
+/** One cell, if it is there; it stays where it is. */
+export function bringCellTo(document: NotebookDocument, to: CellContent, by: Actor): void {
+  const from = document.find(to.id);
   if (!from || from === to) return;
+  const { index } = document.get(to.id);
   const isSame = (key: keyof CellContent) => isSameJson(from[key], to[key]);
-  if (!isSame('type') || !isSame('attachments') || !isSame('extra')) {
-    const { index } = document.get(to.id);
-    // The whole cell at once; there is no finer change for these.
-    document.restore({ cell: to, index }, { by });
-    return;
-  }
-  if (!isSame('source')) document.update(to.id, to.source, { by });
+  // The whole cell at once; there is no finer change for these.
+  if (!isSame('type') || !isSame('attachments') || !isSame('extra')) return document.restore({ cell: to, index }, { by });
+  if (!isSame('source')) orWhole(document, { cell: to, index, by }, () => document.update(to.id, to.source, { by }));
   if (!isSame('metadata')) document.setMetadata(to.id, to.metadata, { by });
   if (!isSame('outputs')) document.setOutputs(to.id, to.outputs, { by, executionCount: to.executionCount });
   else if (!isSame('executionCount')) document.setExecutionCount(to.id, to.executionCount, { by });
+}
+
+/** The whole cell at once, where the document refuses a change that goes beyond its limits. */
+function orWhole(
+  document: NotebookDocument,
+  { cell, index, by }: { cell: CellContent; index: number; by: Actor },
+  change: () => unknown,
+): void {
+  try {
+    change();
+  } catch (error) {
+    if (!(error instanceof NotebookError)) throw error;
+    document.restore({ cell, index }, { by });
+  }
 }
 
 /** The most cells that can stay where they are: a longest rising run of places (patience sorting). */

@@ -8,28 +8,21 @@ const maxMatch = 1000;
 /** Characters of one kind of documentation. */
 const maxDocumentation = 200_000;
 
-/** What a person asks the kernel about code while it is written. What a kernel answers is bounded, and its own. */
-export class CodeQuestions {
-  readonly #kernel: Kernel;
+/* What a person asks the kernel about code while it is written. What a kernel answers is bounded, and its own. */
 
-  constructor(kernel: Kernel) {
-    this.#kernel = kernel;
-  }
+export async function completeCode(kernel: Kernel, code: string, position: number) {
+  assertInside(code, position);
+  const { matches, start, end } = await kernel.complete(code, position);
+  const isInside = start >= 0 && start <= end && end <= code.length;
+  const fit = matches.filter((match) => typeof match === 'string' && match.length <= maxMatch).slice(0, maxMatches);
+  return isInside ? { matches: fit, start, end } : { matches: [], start: position, end: position };
+}
 
-  async complete(code: string, position: number) {
-    assertInside(code, position);
-    const { matches, start, end } = await this.#kernel.complete(code, position);
-    const isInside = start >= 0 && start <= end && end <= code.length;
-    const fit = matches.filter((match) => typeof match === 'string' && match.length <= maxMatch).slice(0, maxMatches);
-    return isInside ? { matches: fit, start, end } : { matches: [], start: position, end: position };
-  }
-
-  async inspect(code: string, position: number, detail: 0 | 1): Promise<MimeBundle | null> {
-    assertInside(code, position);
-    const found = await this.#kernel.inspect(code, position, detail);
-    const texts = Object.entries(found ?? {}).filter(([type, value]) => isShown(type) && typeof value === 'string');
-    return texts.length === 0 ? null : Object.fromEntries(texts.map(([type, value]) => [type, String(value).slice(0, maxDocumentation)]));
-  }
+export async function inspectCode(kernel: Kernel, code: string, position: number, detail: 0 | 1): Promise<MimeBundle | null> {
+  assertInside(code, position);
+  const found = await kernel.inspect(code, position, detail);
+  const texts = Object.entries(found ?? {}).filter(([type, value]) => isShown(type) && typeof value === 'string');
+  return texts.length === 0 ? null : Object.fromEntries(texts.map(([type, value]) => [type, String(value).slice(0, maxDocumentation)]));
 }
 
 function isShown(type: string): boolean {

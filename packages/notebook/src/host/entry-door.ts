@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { EntryGate, EntryVerdict } from '@notebridge/kit/entry-gate';
+import type { EntryGate } from '@notebridge/kit/entry-gate';
+import { pathOf } from '@notebridge/kit/request-head';
+import { challengePath } from '../viewer/window-proof.js';
 import { isOwnOrigin } from './admission.js';
 import { send } from './assets.js';
 import type { WindowTickets } from './window-tickets.js';
 
-export const entryPath = '/enter';
+const entryPath = '/enter';
 /** A code has 43 characters. */
 const maxBytes = 200;
 
@@ -21,46 +23,49 @@ export interface EntryDoor {
   readonly onRefused: (why: 'wrong_origin' | 'malformed' | 'expired' | 'unknown' | 'other_user') => void;
 }
 
-const refusals: { readonly [verdict in Exclude<EntryVerdict, 'good'>]: { status: 403 | 410; body: string } } = {
-  used: { status: 410, body: 'used' },
-  expired: { status: 410, body: 'expired' },
-  unknown: { status: 403, body: 'unknown' },
-  other_user: { status: 403, body: 'other_user' },
-};
+export function isDoor(path: string): boolean {
+  return path === entryPath || path === challengePath;
+}
 
-/** Exchanges the code of an address for the windows' key, for a page of our own origin only. `Host` has been checked. */
-export async function answerEntry(request: IncomingMessage, response: ServerResponse, door: EntryDoor): Promise<void> {
+/** Answers what a page of our own origin posts to one of the two paths, and nobody else. `Host` has been checked. */
+export async function answerDoor(request: IncomingMessage, response: ServerResponse, door: EntryDoor): Promise<void> {
   if (!isOwnOrigin(request, door.origins)) {
     door.onRefused('wrong_origin');
     return send(request, response, { status: 403, body: 'This origin may not connect.\n' });
   }
-  const code = await readBody(request);
-  if (code === undefined) {
-    door.onRefused('malformed');
-    return send(request, response, { status: 403, headers: { connection: 'close' }, body: 'unknown' });
-  }
-  const verdict = await door.gate.redeem(code, request.socket);
-  if (verdict === 'good') return send(request, response, { status: 200, body: door.key });
-  door.onRefused(verdict === 'used' ? 'expired' : verdict);
-  if (verdict === 'unknown') return door.later(() => send(request, response, refusals.unknown));
-  send(request, response, refusals[verdict]);
+  const said = await readBody(request);
+  return pathOf(request) === entryPath
+    ? answerEntry(request, response, { ...door, code: said })
+    : answerChallenge(request, response, { ...door, nonce: said });
 }
 
-/** Proves to a page of our own origin that this host knows the windows' key, whatever the page knows. `Host` has been checked. */
-export async function answerChallenge(
+/** Exchanges the code of an address for the windows' key. */
+async function answerEntry(
   request: IncomingMessage,
   response: ServerResponse,
-  { origins, tickets, onRefused }: Pick<EntryDoor, 'origins' | 'tickets' | 'onRefused'>,
+  { gate, key, later, onRefused, code }: EntryDoor & { code: string | undefined },
 ): Promise<void> {
-  if (!isOwnOrigin(request, origins)) {
-    onRefused('wrong_origin');
-    return send(request, response, { status: 403, body: 'This origin may not connect.\n' });
+  if (code === undefined) {
+    onRefused('malformed');
+    return send(request, response, { status: 403, headers: { connection: 'close' }, body: 'unknown' });
   }
-  const nonce = await readBody(request);
+  const verdict = await gate.redeem(code, request.socket);
+  if (verdict === 'good') return send(request, response, { status: 200, body: key });
+  onRefused(verdict === 'used' ? 'expired' : verdict);
+  const refuse = () => send(request, response, { status: verdict === 'used' || verdict === 'expired' ? 410 : 403, body: verdict });
+  if (verdict === 'unknown') later(refuse);
+  else refuse();
+}
+
+/** Proves to the page that this host knows the windows' key, whatever the page knows. */
+function answerChallenge(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { tickets, nonce }: EntryDoor & { nonce: string | undefined },
+): void {
   const answer = nonce === undefined ? undefined : tickets.answer(nonce, request.headers.origin ?? '');
-  if (answer === undefined)
-    return send(request, response, { status: 400, headers: { connection: 'close' }, body: 'A nonce is expected.\n' });
-  send(request, response, { status: 200, body: JSON.stringify(answer) });
+  if (answer !== undefined) return send(request, response, { status: 200, body: JSON.stringify(answer) });
+  send(request, response, { status: 400, headers: { connection: 'close' }, body: 'A nonce is expected.\n' });
 }
 
 /** Undefined for one that is too long to be a code. */

@@ -5,9 +5,10 @@ import { lutimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errnoOf, explain, ignore } from '@notebridge/kit/errno';
+import { explain, ignore } from '@notebridge/kit/errno';
 import { processExists, startOfProcess } from '@notebridge/kit/living-process';
-import { type FoundLockFile, findLockFile, placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
+import { findLockFile, placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
+import type { Logger } from '@notebridge/kit/logger';
 import { HostError } from '../session/host-error.js';
 
 /** Who holds a lock, as the lock file says. */
@@ -41,8 +42,11 @@ export class NotebookLock {
     this.#timer = setInterval(() => void this.#touch(), touchMs).unref();
   }
 
-  /** `path` with links resolved. Rejects with `file_in_use`, naming who; `file_unreadable` if no lock can be made. */
-  static async take(path: string): Promise<NotebookLock> {
+  /**
+   * `path` with links resolved. Rejects with `file_in_use`, naming who. Undefined where no lock can be made: then the notebook cannot be saved
+   * there either.
+   */
+  static async take(path: string, logger: Logger): Promise<NotebookLock | undefined> {
     const lockPath = join(dirname(path), `.${basename(path)}.notebridge-lock`);
     const me: Holder = {
       pid: process.pid,
@@ -54,10 +58,17 @@ export class NotebookLock {
     };
     const text = `${JSON.stringify(me)}\n`;
     for (let attempt = 0; attempt < tries; attempt++) {
-      if (place(lockPath, text)) return new NotebookLock(lockPath, text);
-      const found = read(lockPath);
+      try {
+        if (placeLockFile(lockPath, text)) return new NotebookLock(lockPath, text);
+      } catch (error) {
+        const why = `Cannot lock the notebook with "${lockPath}": ${explain(error)}`;
+        logger.warn('The notebook is opened without a lock.', { error: why });
+        return undefined;
+      }
+      const found = orInUse('read the lock', lockPath, () => findLockFile(lockPath));
       if (!found) continue;
-      if (found.holder && (await isAlive(found.holder, found.touchedMs))) throw inUse({ path, lockPath, holder: found.holder });
+      const holder = parseHolder(found.text);
+      if (holder && (await isAlive(holder, found.touchedMs))) throw inUse({ path, lockPath, holder });
       remove(lockPath, found.text);
     }
     throw new HostError('file_in_use', `"${path}" is being opened by several programs at once. Try again.`, { data: { path } });
@@ -76,31 +87,19 @@ export class NotebookLock {
   }
 }
 
-function place(lockPath: string, text: string): boolean {
+function remove(lockPath: string, text: string): void {
+  orInUse('remove the old lock', lockPath, () => removeLockFile(lockPath, text));
+}
+
+function orInUse<Result>(what: string, lockPath: string, work: () => Result): Result {
   try {
-    return placeLockFile(lockPath, text);
+    return work();
   } catch (error) {
-    throw new HostError('file_unreadable', `Cannot lock the notebook with "${lockPath}": ${explain(error)}`, {
-      data: { path: lockPath, reason: errnoOf(error) ?? 'unknown' },
-      cause: error,
-    });
+    throw new HostError('file_in_use', `Cannot ${what} "${lockPath}": ${explain(error)}`, { data: { lockPath }, cause: error });
   }
 }
 
-interface FoundLock extends FoundLockFile {
-  /** Undefined for a lock that cannot be read: nobody of ours writes such. */
-  holder: Holder | undefined;
-}
-
-function read(lockPath: string): FoundLock | undefined {
-  try {
-    const found = findLockFile(lockPath);
-    return found && { ...found, holder: parseHolder(found.text) };
-  } catch (error) {
-    throw new HostError('file_in_use', `Cannot read the lock "${lockPath}": ${explain(error)}`, { data: { lockPath }, cause: error });
-  }
-}
-
+/** Undefined for a lock that cannot be read: nobody of ours writes such. */
 function parseHolder(text: string): Holder | undefined {
   try {
     const found: unknown = JSON.parse(text);
@@ -134,14 +133,6 @@ function ownPidNamespace(): string | undefined {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
     return undefined;
-  }
-}
-
-function remove(lockPath: string, text: string): void {
-  try {
-    removeLockFile(lockPath, text);
-  } catch (error) {
-    throw new HostError('file_in_use', `Cannot remove the old lock "${lockPath}": ${explain(error)}`, { data: { lockPath }, cause: error });
   }
 }
 

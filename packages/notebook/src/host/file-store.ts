@@ -1,30 +1,25 @@
+import { isDeepStrictEqual } from 'node:util';
 import { errnoOf, explain } from '@notebridge/kit/errno';
 import { Listeners } from '@notebridge/kit/listeners';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Notebook } from '../model/cell.js';
-import { toKnown } from '../model/cell-ids.js';
-import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
+import type { DocumentLimits, NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import { type NotebookLimits, type ReadNotebook, readNotebook } from '../model/nbformat.js';
 import { HostError } from '../session/host-error.js';
 import type { FileState } from '../viewer/protocol.js';
-import type { DiskFile, Found, FoundFile } from './disk-file.js';
-import { watchDisk } from './disk-watch.js';
+import { keepOldCopy, rescue } from './copies.js';
+import { type DiskFile, type Found, type FoundFile, watchDisk } from './disk-file.js';
 import type { NotebookLock } from './file-lock.js';
 import { changedText, fileNote, invalidText, removedText } from './file-texts.js';
-import type { KeptCellIds } from './kept-cell-ids.js';
+import { keepLackingIds } from './kept-files.js';
 import type { Preference } from './merge.js';
-import { keepOldCopy } from './old-copy.js';
 import { type OpenedFile, type OpenNotebookOptions, openNotebook } from './open-notebook.js';
-import { rescue } from './rescue.js';
 import { SaveTimer, type SaveTiming } from './save-timer.js';
 import { SyncedNotebook } from './synced-notebook.js';
 
-export interface FileStoreOptions extends Pick<OpenNotebookOptions, 'path' | 'isReal' | 'cellIds'> {
+export interface FileStoreOptions extends OpenNotebookOptions {
   limits?: NotebookLimits & DocumentLimits;
   timing?: Partial<SaveTiming>;
-  logger: Logger;
 }
 
 /** Another program may replace a file by removing and making it, or write it piece by piece. */
@@ -45,19 +40,14 @@ type Conflict = Extract<FileState, { kind: 'conflict' }>;
  * ever overwritten unseen.
  */
 export class FileStore {
-  readonly document: NotebookDocument;
   readonly path: string;
   readonly #disk: DiskFile;
   readonly #lock: NotebookLock | undefined;
-  readonly #limits: NotebookLimits;
-  readonly #cellIds: KeptCellIds | undefined;
-  readonly #logger: Logger;
+  readonly #options: FileStoreOptions;
   readonly #synced: SyncedNotebook;
   readonly #timer: SaveTimer;
   readonly #listeners = new Listeners<FileState>();
   readonly #stopListening: readonly (() => void)[];
-  /** As it was read last. */
-  #file: ReadNotebook;
   /** One thing at a time happens to the file. */
   #queue: Promise<unknown> = Promise.resolve();
   #conflict: Conflict | undefined;
@@ -70,16 +60,12 @@ export class FileStore {
   #lastState: FileState = { kind: 'saved' };
 
   private constructor({ disk, lock, file }: OpenedFile, options: FileStoreOptions) {
-    this.document = createDocument(file.notebook, options.limits);
-    this.#file = file;
     this.path = disk.path;
     this.#disk = disk;
     this.#lock = lock;
-    this.#limits = options.limits ?? {};
-    this.#cellIds = options.cellIds;
-    this.#logger = options.logger;
+    this.#options = options;
+    this.#synced = new SyncedNotebook(file, options.limits);
     if (this.note !== undefined) options.logger.warn(this.note, { path: disk.path });
-    this.#synced = new SyncedNotebook(this.document);
     this.#timer = new SaveTimer(() => this.#saveByItself(), options.timing);
     this.#stopListening = [watchDisk(disk.path, () => this.#checkSoon(), options.logger), this.document.onChange(() => this.#onChange())];
   }
@@ -92,6 +78,10 @@ export class FileStore {
     return new FileStore(await openNotebook(options), options);
   }
 
+  get document(): NotebookDocument {
+    return this.#synced.document;
+  }
+
   get state(): FileState {
     if (this.#conflict) return this.#conflict;
     if (this.#isDetached) return { kind: 'none' };
@@ -101,7 +91,7 @@ export class FileStore {
 
   /** What people may want to know of the file as it is: that it was converted, or what nbformat finds wrong with it. */
   get note(): string | undefined {
-    return fileNote(this.path, this.#file);
+    return fileNote(this.path, this.#synced.file);
   }
 
   onState(listener: (state: FileState) => void): () => void {
@@ -139,14 +129,14 @@ export class FileStore {
 
   #saveByItself(): void {
     this.#inTurn(() => this.#save()).catch((error: unknown) =>
-      this.#logger.warn('The notebook was not saved.', { error: messageOf(error) }),
+      this.#options.logger.warn('The notebook was not saved.', { error: messageOf(error) }),
     );
   }
 
   #checkSoon(): void {
     if (this.#isCheckQueued || this.#closing !== undefined) return;
     this.#isCheckQueued = true;
-    this.check().catch((error: unknown) => this.#logger.warn('The file could not be looked at.', { error: messageOf(error) }));
+    this.check().catch((error: unknown) => this.#options.logger.warn('The file could not be looked at.', { error: messageOf(error) }));
   }
 
   /** Runs a task after those before it, and turns errors of the system into a state that people see. */
@@ -201,24 +191,16 @@ export class FileStore {
     const { version } = this.document;
     this.#isSaving = true;
     this.#emit();
-    const { form, old } = this.#file;
+    const { form, old } = this.#synced.file;
     if (old) await keepOldCopy(this.path, old.nbformat, old.bytes);
     const isWritten = await this.#disk.write(form.print(notebook));
     if (isWritten) {
-      if (old) this.#file = { ...this.#file, old: undefined, mended: [] };
       this.#synced.markSaved(notebook, version);
-      await this.#keepIds(notebook);
+      const { cellIds, logger } = this.#options;
+      await keepLackingIds(cellIds, { path: this.path, form, notebook, logger });
     }
     this.#timer.saved({ tookMs: performance.now() - startedAt, isDirty: this.#synced.isDirty && this.#closing === undefined });
     return isWritten;
-  }
-
-  /** Without them the next process would know other ids. That is no reason not to save. */
-  async #keepIds(notebook: Notebook): Promise<void> {
-    if (!this.#cellIds || !this.#file.form.lacksIds(notebook)) return;
-    await this.#cellIds.write(this.path, toKnown(notebook.cells)).catch((error: unknown) => {
-      this.#logger.warn('The ids of cells were not kept.', { path: this.path, error: messageOf(error) });
-    });
   }
 
   #calm(): void {
@@ -236,11 +218,9 @@ export class FileStore {
   }
 
   #takeIn({ found, file }: Extract<Met, { kind: 'changed' }>, prefer?: Preference): void {
-    const overlaps = this.#synced.takeIn(file.notebook, prefer);
+    const overlaps = this.#synced.takeIn(file, prefer);
     this.#conflict = overlaps.length > 0 ? { kind: 'conflict', found: 'changed', detail: changedText(this.path, overlaps) } : undefined;
-    if (this.#conflict) return;
-    this.#disk.accept(found);
-    this.#file = file;
+    if (!this.#conflict) this.#disk.accept(found);
   }
 
   async #resolve(keep: Preference): Promise<void> {
@@ -272,7 +252,11 @@ export class FileStore {
     try {
       const found = await this.#disk.look();
       if (found.kind !== 'changed') return found;
-      return { kind: 'changed', found, file: readNotebook(found.bytes, { limits: this.#limits, known: toKnown(this.#synced.base.cells) }) };
+      return {
+        kind: 'changed',
+        found,
+        file: readNotebook(found.bytes, { limits: this.#options.limits, known: this.#synced.known }),
+      };
     } catch (error) {
       if (error instanceof NotebookError) return { kind: 'invalid', detail: error.message };
       throw error;
@@ -294,7 +278,7 @@ export class FileStore {
   /** The person's work must not be lost because its place is taken or gone. */
   async #rescue(error: unknown): Promise<void> {
     if (!this.#synced.isDirty) return;
-    const rescuedTo = await rescue(this.path, this.#file.form.print(this.#synced.toNotebook()));
+    const rescuedTo = await rescue(this.path, this.#synced.file.form.print(this.#synced.toNotebook()));
     const where = rescuedTo === undefined ? 'and it could not be put elsewhere' : `what was not saved is in "${rescuedTo}"`;
     throw new HostError('not_saved', `The notebook was closed, ${where}. ${messageOf(error)}`, {
       data: { path: this.path, ...(rescuedTo === undefined ? {} : { rescuedTo }) },
@@ -304,13 +288,8 @@ export class FileStore {
 
   #emit(): void {
     const { state } = this;
-    const isSame = state.kind === this.#lastState.kind && detailOf(state) === detailOf(this.#lastState);
-    if (isSame) return;
+    if (isDeepStrictEqual(state, this.#lastState)) return;
     this.#lastState = state;
     this.#listeners.emit(state);
   }
-}
-
-function detailOf(state: FileState): string {
-  return 'detail' in state ? state.detail : '';
 }

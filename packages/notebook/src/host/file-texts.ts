@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { ReadNotebook } from '../model/nbformat.js';
-import { oldCopyName } from './old-copy.js';
+import { oldCopyName } from './copies.js';
 
 /** What a person reads in a conflict, and may do. */
 export function removedText(path: string): string {

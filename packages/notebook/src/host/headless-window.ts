@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
+import { within } from '../kernel/within.js';
 import { findProgram } from '../sandbox/find-program.js';
 import { startProgram } from '../sandbox/start-program.js';
 import { writtenFolderOf } from '../sandbox/written-folders.js';
@@ -78,7 +79,7 @@ export class HeadlessWindow {
 
 interface Browser {
   /** Whether its window connects in time. */
-  readonly isOpen: Promise<boolean>;
+  readonly isOpen: Promise<boolean | undefined>;
   /** Resolves also where it could not be started. */
   readonly exited: Promise<void>;
   join(): void;
@@ -87,27 +88,22 @@ interface Browser {
 
 function startBrowser(program: string, url: string): Browser {
   let settle!: (isOpen: boolean) => void;
-  const isOpen = new Promise<boolean>((resolve) => {
+  const joined = new Promise<boolean>((resolve) => {
     settle = resolve;
   });
-  const timer = setTimeout(() => settle(false), joinMs);
-  void isOpen.then(() => clearTimeout(timer));
   const started = startProcess(program, url);
   const exited = started.then((running) => running.exited).catch(() => {});
   void exited.then(() => settle(false));
-  const endOnce = async () => {
+  const end = async () => {
     settle(false);
     await (await started.catch(() => undefined))?.end();
   };
   let ended: Promise<void> | undefined;
   return {
-    isOpen,
+    isOpen: within(joinMs, joined),
     exited,
     join: () => settle(true),
-    end: () => {
-      ended ??= endOnce();
-      return ended;
-    },
+    end: () => (ended ??= end()),
   };
 }
 

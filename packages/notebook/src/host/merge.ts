@@ -1,7 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CellContent, Notebook } from '../model/cell.js';
 import { isSameJson, keysOf, toObject } from '../model/json.js';
-import { mergeOrder } from './merge-order.js';
 
 /** Whose version counts where both have changed the same thing. */
 export type Preference = 'mine' | 'theirs';
@@ -12,12 +11,11 @@ export interface Merge {
   readonly overlaps: readonly string[];
 }
 
-/** Three versions of one thing: as it was when both agreed, and what each side has made of it. Undefined where it is not there. */
-interface Versions<T> {
-  readonly base: T | undefined;
-  readonly mine: T | undefined;
-  readonly theirs: T | undefined;
-}
+/** Three versions of one thing: as it was when both agreed, and what each side has made of it. */
+type Whole<T> = { readonly [version in 'base' | Preference]: T };
+
+/** Undefined where it is not there. */
+type Versions<T> = Whole<T | undefined>;
 
 /**
  * Joins what was changed here and what another program changed in the file. Cells belong together by their ids. Text, outputs and
@@ -139,4 +137,42 @@ function toMap(cells: readonly CellContent[] = []): Map<string, CellContent> {
 
 function own(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/**
+ * The order of all cells of both sides: that of the side which has moved cells, with the cells that only the other one has behind
+ * the cell that they follow there. It overlaps if both sides have moved cells, and not to the same order.
+ */
+function mergeOrder({ base, mine, theirs }: Whole<readonly string[]>, prefer: Preference): { ids: string[]; overlaps: boolean } {
+  const isMoved = { mine: hasMoved(base, mine), theirs: hasMoved(base, theirs) };
+  const isMovedByBoth = isMoved.mine && isMoved.theirs;
+  const overlaps = isMovedByBoth && !isSameOrder(common(mine, theirs), common(theirs, mine));
+  const isMine = isMovedByBoth ? prefer === 'mine' : !isMoved.theirs;
+  return { ids: isMine ? weave(mine, theirs) : weave(theirs, mine), overlaps };
+}
+
+function hasMoved(base: readonly string[], now: readonly string[]): boolean {
+  return !isSameOrder(common(base, now), common(now, base));
+}
+
+/** The ids of `ids` that `others` has too. */
+function common(ids: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return ids.filter((id) => known.has(id));
+}
+
+function isSameOrder(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((id, index) => id === right[index]);
+}
+
+/** `spine`, and what only `others` has, behind what it follows there. */
+function weave(spine: readonly string[], others: readonly string[]): string[] {
+  const inSpine = new Set(spine);
+  const followers = new Map<string | undefined, string[]>();
+  let last: string | undefined;
+  for (const id of others) {
+    if (inSpine.has(id)) last = id;
+    else followers.set(last, [...(followers.get(last) ?? []), id]);
+  }
+  return [...(followers.get(undefined) ?? []), ...spine.flatMap((id) => [id, ...(followers.get(id) ?? [])])];
 }

@@ -5,13 +5,12 @@ import type { DocumentLimits } from '../model/document.js';
 import type { NotebookLimits } from '../model/nbformat.js';
 import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 import type { WindowAccess } from './admission.js';
-import type { NotebookTools } from './agent-tools.js';
 import type { BesideHost } from './beside-hosts.js';
 import type { FileStoreOptions } from './file-store.js';
+import type { TrustedOutputs, WindowSeats } from './kept-files.js';
 import type { SaveTiming } from './save-timer.js';
-import type { TrustedOutputs } from './trusted-outputs.js';
+import type { NotebookTools } from './viewer-actions.js';
 import type { LinkLimits } from './viewer-link.js';
-import type { WindowSeats } from './window-seats.js';
 
 export interface NotebookHostOptions extends WindowAccess, Pick<FileStoreOptions, 'cellIds'> {
   /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */

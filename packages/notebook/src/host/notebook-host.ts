@@ -3,6 +3,7 @@ import { nearest } from '@notebridge/kit/did-you-mean';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { openSandbox } from '../kernel/open-sandbox.js';
 import type { CodeReach } from '../kernels/allowed-reach.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
 import { openFinder } from '../kernels/find-usable.js';
@@ -19,15 +20,14 @@ import { createNotebookSession, type NotebookSession } from '../session/session.
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
 import { type ConnectedAgent, type FileState, whyUnsaved } from '../viewer/protocol.js';
-import { assertSandbox } from './assert-sandbox.js';
 import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { FileStore } from './file-store.js';
 import { HeadlessWindow } from './headless-window.js';
-import type { LeaseDesk } from './lease-desk.js';
-import { NotebookFolder } from './notebook-folder.js';
+import { notebookFolder } from './notebook-folder.js';
 import type { NotebookHostOptions } from './notebook-host-options.js';
 import { openWindowsPort, type WindowsPort } from './open-windows-port.js';
 import { OutputTrust } from './output-trust.js';
+import type { LeaseDesk } from './viewer-actions.js';
 import { ViewerWindows } from './viewer-windows.js';
 
 /** A window tries again more often. Milliseconds. */
@@ -155,12 +155,12 @@ export class NotebookHost implements AsyncDisposable {
 
   /** Who is connected, as windows show it. */
   setAgents(agents: readonly ConnectedAgent[]): void {
-    this.#started.windows.agents = agents;
+    this.#started.windows.setAgents(agents);
   }
 
   /** Who decides which of its agents writes, for its windows; `showLease` after each change. Default: agents are not kept apart. */
   setLease(lease: LeaseDesk): void {
-    this.#started.windows.lease = lease;
+    this.#started.windows.setLease(lease);
   }
 
   showLease(): void {
@@ -218,7 +218,7 @@ export class NotebookHost implements AsyncDisposable {
       });
       kernels?.attach(session);
       const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
-      const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
+      const folder = file && notebookFolder(file.path, (path) => this.#beside.open(path));
       const { tools: codeTools, windowLimits: limits } = options;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
       const headless = new HeadlessWindow({ program: options.headless, newUrl: () => this.newUrl() });
@@ -226,7 +226,7 @@ export class NotebookHost implements AsyncDisposable {
       const tools = createNotebookTools(session, {
         onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }),
         scaleImage: createImageScaler(),
-        drawChart: async (output) => windows?.draw(output),
+        drawChart: async (output) => windows?.pictures.draw(output),
         ...(file ? { whyUnsaved: () => whyUnsaved(file.state), fileNote: () => file.note } : {}),
       });
       const port = await this.#openPort(windows, session, file?.path);
@@ -313,4 +313,13 @@ export function createNotebookHost(options: NotebookHostOptions = {}): NotebookH
 
 function notStarted(): HostError {
   return new HostError('not_started', 'The notebook’s host is not started, or closed already.');
+}
+
+/** Now, and not when Python is needed: nothing else is opened without it. */
+async function assertSandbox(): Promise<void> {
+  try {
+    await openSandbox('require');
+  } catch (error) {
+    throw new HostError('sandbox_unavailable', messageOf(error), { cause: error });
+  }
 }

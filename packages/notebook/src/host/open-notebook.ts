@@ -6,7 +6,7 @@ import { defaultNotebookLimits, type NotebookLimits, printNotebook, type ReadNot
 import { HostError } from '../session/host-error.js';
 import { DiskFile } from './disk-file.js';
 import { NotebookLock } from './file-lock.js';
-import type { KeptCellIds } from './kept-cell-ids.js';
+import type { KeptCellIds } from './kept-files.js';
 
 export interface OpenedFile {
   readonly disk: DiskFile;
@@ -40,24 +40,13 @@ export async function openNotebook(options: OpenNotebookOptions): Promise<Opened
   let lock: NotebookLock | undefined;
   try {
     const disk = await DiskFile.at(path, { maxBytes: limits.maxBytes ?? defaultNotebookLimits.maxBytes, isReal });
-    lock = await takeLock(disk.path, logger);
+    lock = await NotebookLock.take(disk.path, logger);
     const file = await readOrCreate(disk, { limits, cellIds });
     if (lock) await disk.sweep();
     return { disk, lock, file };
   } catch (error) {
     await lock?.release();
     throw toOpenError(error, path);
-  }
-}
-
-/** Undefined where no lock can be made: then the notebook cannot be saved there either. */
-async function takeLock(path: string, logger: Logger): Promise<NotebookLock | undefined> {
-  try {
-    return await NotebookLock.take(path);
-  } catch (error) {
-    if (!(error instanceof HostError) || error.code !== 'file_unreadable') throw error;
-    logger.warn('The notebook is opened without a lock.', { error: error.message });
-    return undefined;
   }
 }
 

@@ -6,8 +6,8 @@ import type { DocumentEvent, NotebookDocument } from '../model/document.js';
 import { type Change, isContentOperation } from '../model/operation.js';
 import type { Output } from '../model/output.js';
 import { toText } from '../model/text.js';
+import type { TrustedOutputs } from './kept-files.js';
 import { otherProgram } from './synced-notebook.js';
-import type { TrustedOutputs } from './trusted-outputs.js';
 
 export interface OutputTrustOptions {
   document: NotebookDocument;
@@ -44,7 +44,10 @@ export class OutputTrust {
     this.#options = options;
     this.#known = new Set(known);
     this.#isTrusted = known !== undefined && this.#present().every((digest) => this.#known.has(digest));
-    this.#stopListening = options.document.onChange((event) => this.#onChange(event));
+    this.#stopListening = options.document.onChange((event) => {
+      this.#noteRun(event);
+      this.#noteTrusted(event);
+    });
   }
 
   /** Reads what is kept of the notebook. */
@@ -84,11 +87,6 @@ export class OutputTrust {
     this.#stopListening();
     if (this.#timer !== undefined) this.#note();
     await this.#writing;
-  }
-
-  #onChange(event: DocumentEvent): void {
-    this.#noteRun(event);
-    this.#noteTrusted(event);
   }
 
   /** Before windows hear of the change: they draw the output at once. */

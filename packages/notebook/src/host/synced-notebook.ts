@@ -1,31 +1,39 @@
 import type { Actor, Notebook } from '../model/cell.js';
-import type { NotebookDocument } from '../model/document.js';
+import { type KnownCell, toKnown } from '../model/cell-ids.js';
+import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { isSameJson } from '../model/json.js';
+import type { ReadNotebook } from '../model/nbformat.js';
 import { bringTo } from './bring-to.js';
 import { isSameCell, mergeNotebooks, type Preference } from './merge.js';
 
 /** Who changes a document when its file was changed. */
 export const otherProgram: Actor = { kind: 'person', name: 'Another program' };
 
-/** A document, and the state of it that its file has. */
+/** A document and its file, as it was read last, with the state of the document that it has. */
 export class SyncedNotebook {
   readonly document: NotebookDocument;
+  #file: ReadNotebook;
   #base: Notebook;
   #syncedVersion: number;
   /** The notebook's own version and unknown keys, which no change of a document can set. */
   #frame: Pick<Notebook, 'minor' | 'extra'>;
   #isFollowing = false;
 
-  constructor(document: NotebookDocument) {
-    this.document = document;
-    this.#base = document.toNotebook();
+  constructor(file: ReadNotebook, limits?: DocumentLimits) {
+    this.document = createDocument(file.notebook, limits);
+    this.#file = file;
+    this.#base = this.document.toNotebook();
     this.#frame = frameOf(this.#base);
-    this.#syncedVersion = document.version;
+    this.#syncedVersion = this.document.version;
   }
 
-  /** What document and file last agreed upon. */
-  get base(): Notebook {
-    return this.#base;
+  get file(): ReadNotebook {
+    return this.#file;
+  }
+
+  /** For reading the file again: the cells on which it and the document last agreed. */
+  get known(): KnownCell[] {
+    return toKnown(this.#base.cells);
   }
 
   get isDirty(): boolean {
@@ -47,18 +55,21 @@ export class SyncedNotebook {
   markSaved(saved: Notebook, version: number): void {
     this.#base = saved;
     this.#syncedVersion = version;
+    if (this.#file.old) this.#file = { ...this.#file, old: undefined, mended: [] };
   }
 
   /**
    * Takes in what another program wrote. What both sides have changed is decided by `prefer`; without it nothing happens, and the
    * answer is a list of it.
    */
-  takeIn(theirs: Notebook, prefer?: Preference): readonly string[] {
+  takeIn(file: ReadNotebook, prefer?: Preference): readonly string[] {
+    const theirs = file.notebook;
     const merge = this.isDirty ? mergeNotebooks(this.#base, this.toNotebook(), theirs, prefer) : undefined;
     if (merge && merge.overlaps.length > 0 && prefer === undefined) return merge.overlaps;
     const merged = merge?.notebook ?? theirs;
     this.#follow(merged);
     const isSaved = isSameNotebook(merged, theirs);
+    this.#file = file;
     this.#base = theirs;
     this.#syncedVersion = isSaved ? this.document.version : -1;
     return [];

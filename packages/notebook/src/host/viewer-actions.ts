@@ -1,23 +1,39 @@
 import { messageOf } from '@notebridge/kit/message-of';
+import type { KernelTools } from '../kernel/kernel-tools.js';
 import type { NotebookKernels } from '../kernels/notebook-kernels.js';
 import type { Actor } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { HostError } from '../session/host-error.js';
 import { runSeries } from '../session/run-series.js';
 import type { NotebookSession } from '../session/session.js';
-import type { ViewerAction } from '../viewer/protocol.js';
-import type { NotebookTools } from './agent-tools.js';
-import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './cell-edits.js';
-import { ChartFiles } from './chart-files.js';
+import type { LeaseState, ToolAccess, ViewerAction } from '../viewer/protocol.js';
+import { readLibrary, readPage } from './chart-files.js';
 import type { ChartPictures } from './chart-pictures.js';
-import { CodeQuestions } from './code-questions.js';
+import { completeCode, inspectCode } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { readImageBeside } from './image-beside.js';
-import type { LeaseDesk } from './lease-desk.js';
 import type { NotebookFolder } from './notebook-folder.js';
 import type { OutputTrust } from './output-trust.js';
-import { WindowSteps } from './window-steps.js';
+import { deleteCells, mergeCells, pasteCells, splitCell, updateCells, WindowSteps } from './window-steps.js';
 import type { WindowWidgets } from './window-widgets.js';
+
+/** What the code of the notebook may call, and what a person sees and decides about it. */
+export interface NotebookTools extends KernelTools {
+  /** Null as long as there is nothing to call. */
+  readonly access: ToolAccess | null;
+  /** Called with each change. Returns the unsubscribe function. */
+  onAccess(listener: (access: ToolAccess | null) => void): () => void;
+  /** A person takes the right away, or gives a new one. Rejects with a message for the person. */
+  setAllowed(isAllowed: boolean): Promise<void>;
+}
+
+/** Which agent changes and runs, and what a person decides about it. */
+export interface LeaseDesk {
+  readonly state: LeaseState;
+  /** False if nobody asks that any more. */
+  answer(questionId: number, isYes: boolean): boolean;
+  setMayHold(agentId: string, may: boolean): void;
+}
 
 /** What a window works on. */
 export interface ViewerTarget {
@@ -42,18 +58,16 @@ export interface ViewerTarget {
   readonly lease: LeaseDesk | undefined;
 }
 
-/** Returns what the window needs to know of the result. Throws an error whose message is for the person. */
-export type PerformAction = (action: ViewerAction) => Promise<unknown>;
-
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
 
-/** Carries out what the person at one window asks for. */
-export function createActions(target: ViewerTarget): PerformAction {
+/**
+ * Carries out what the person at one window asks for. Resolves to what the window needs to know of the result. Rejects with an error whose
+ * message is for the person.
+ */
+export function createActions(target: ViewerTarget): (action: ViewerAction) => Promise<unknown> {
   const { session, file, codeTools, kernels, folder, trust, widgets, by, disconnectAgent } = target;
-  const { document } = session;
+  const { document, kernel } = session;
   const steps = new WindowSteps(session, by);
-  const code = new CodeQuestions(session.kernel);
-  const files = new ChartFiles(session.kernel);
 
   const performers: Performers = {
     insert: ({ index, cellType, source }) => ({ cellId: document.insert(index, { type: cellType, source }, { by }).id }),
@@ -75,8 +89,8 @@ export function createActions(target: ViewerTarget): PerformAction {
       if (restart) await session.restart({ by });
       return runSeries(session, { from, to, by });
     },
-    complete: ({ code: source, position }) => code.complete(source, position),
-    inspect: ({ code: source, position, detail }) => code.inspect(source, position, detail),
+    complete: ({ code, position }) => completeCode(kernel, code, position),
+    inspect: ({ code, position, detail }) => inspectCode(kernel, code, position, detail),
     listNotebooks: () => assertFolder(folder).list(),
     openNotebook: ({ path, isNew }) => assertFolder(folder).open(path, { isNew }),
     answerInput: ({ questionId, text }) => session.questions.answer(questionId, text),
@@ -107,8 +121,8 @@ export function createActions(target: ViewerTarget): PerformAction {
       if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
       return readImageBeside(file.path, path);
     },
-    readLibrary: ({ address }) => files.readLibrary(address),
-    readPage: ({ path }) => files.readPage(path),
+    readLibrary: ({ address }) => readLibrary(kernel, address),
+    readPage: ({ path }) => readPage(kernel, path),
     drawn: ({ id, picture }) => target.pictures?.take(id, picture),
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),

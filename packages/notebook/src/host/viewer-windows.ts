@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
+import { within } from '../kernel/within.js';
 import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
-import type { Output } from '../model/output.js';
 import { HostError } from '../session/host-error.js';
 import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
-import type { NotebookTools } from './agent-tools.js';
 import { ChartPictures } from './chart-pictures.js';
 import type { HeadlessWindow } from './headless-window.js';
-import type { LeaseDesk } from './lease-desk.js';
+import type { LeaseDesk } from './viewer-actions.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 import { WidgetTraffic } from './window-widgets.js';
 
-export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'folder' | 'kernels' | 'trust'> {
+export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'folder' | 'kernels' | 'trust' | 'codeTools'> {
   title: string;
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
-  codeTools?: NotebookTools | undefined;
   /** Draws charts where no window is open. Default: they are described. */
   headless?: HeadlessWindow | undefined;
   limits?: Partial<LinkLimits> | undefined;
@@ -38,11 +36,11 @@ export class ViewerWindows {
   /** Windows that draw pictures, and nobody sees. */
   readonly #unseen = new Set<ViewerLink>();
   readonly #widgets: WidgetTraffic;
-  readonly #pictures: ChartPictures;
+  readonly pictures: ChartPictures;
   readonly #stopListening: (() => void)[];
   /** Called when there is a first window, and when there is none any more. */
   onOpen: (isOpen: boolean) => void = () => {};
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting: (() => void)[] = [];
   #agents: readonly ConnectedAgent[] = [];
   #lease: LeaseDesk | undefined;
   readonly #life = randomUUID();
@@ -52,10 +50,9 @@ export class ViewerWindows {
 
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
-    const { session, file, trust, codeTools, kernels } = options;
-    this.#widgets = new WidgetTraffic({ session });
-    const { headless } = options;
-    this.#pictures = new ChartPictures({
+    const { session, file, trust, codeTools, kernels, headless } = options;
+    this.#widgets = new WidgetTraffic(session);
+    this.pictures = new ChartPictures({
       document: session.document,
       kernel: session.kernel,
       windows: [
@@ -80,17 +77,13 @@ export class ViewerWindows {
     return this.#links.size;
   }
 
-  get agents(): readonly ConnectedAgent[] {
-    return this.#agents;
-  }
-
-  set agents(agents: readonly ConnectedAgent[]) {
+  setAgents(agents: readonly ConnectedAgent[]): void {
     this.#agents = agents.map(({ id, name }) => ({ id, name }));
     this.#notify({ type: 'agents', agents: this.#agents });
   }
 
   /** Who decides which agent writes; `showLease` tells what has changed. */
-  set lease(lease: LeaseDesk) {
+  setLease(lease: LeaseDesk): void {
     this.#lease = lease;
     this.showLease();
   }
@@ -101,23 +94,15 @@ export class ViewerWindows {
 
   /** A window starts with the whole state, and receives each change that follows. */
   add(socket: WebSocket, { isUnseen = false } = {}): void {
-    const { session, file, folder, trust, logger, limits, codeTools, kernels } = this.#options;
+    const { logger, limits } = this.#options;
     // Counted on: what a window did that is closed was not done by the next one.
     const by = personAt(isUnseen ? 0 : ++this.#lastWindow);
     const widgets = this.#widgets.join((news) => link.send({ type: 'widgets', news }));
     const link: ViewerLink = new ViewerLink(socket, {
       perform: createActions({
-        session,
-        file,
-        folder,
-        codeTools,
-        kernels,
-        trust,
-        widgets,
-        pictures: this.#pictures,
-        by,
+        ...this.#options,
+        ...{ widgets, by, pictures: this.pictures, lease: this.#lease },
         disconnectAgent: (id) => this.#disconnect(id),
-        lease: this.#lease,
       }),
       onClose: () => {
         widgets.close();
@@ -134,21 +119,7 @@ export class ViewerWindows {
 
   /** Resolves when a window is open, or after so many milliseconds. */
   async untilOne(timeoutMs: number): Promise<void> {
-    if (this.#links.size > 0) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(end);
-        resolve();
-      };
-      const timer = setTimeout(end, timeoutMs);
-      this.#waiting.add(end);
-    });
-  }
-
-  /** A PNG of what the output shows in a page of its own, as base64. Undefined where no window draws it. */
-  draw(output: Output): Promise<string | undefined> {
-    return this.#pictures.draw(output);
+    if (this.#links.size === 0) await within(timeoutMs, new Promise<void>((resolve) => this.#waiting.push(resolve)));
   }
 
   async close(): Promise<void> {
@@ -189,7 +160,7 @@ export class ViewerWindows {
   }
 
   #opened(): void {
-    for (const resolve of this.#waiting) resolve();
+    for (const resolve of this.#waiting.splice(0)) resolve();
     this.onOpen(true);
   }
 

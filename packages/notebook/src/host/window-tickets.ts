@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { isSameToken } from '@notebridge/kit/token';
 import { type ChallengeAnswer, isWindowNonce, type ProofInput, proofText } from '../viewer/window-proof.js';
 
@@ -23,9 +24,7 @@ export class WindowTickets {
   answer(theirs: string, origin: string): ChallengeAnswer | undefined {
     if (!isWindowNonce(theirs)) return undefined;
     const nonce = randomBytes(24).toString('base64url');
-    this.#waiting.set(nonce, { theirs, origin, expiresAtMs: this.#now() + lifeMs });
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size > maxWaiting && oldest !== undefined) this.#waiting.delete(oldest);
+    keepLatest(this.#waiting, [nonce, { theirs, origin, expiresAtMs: this.#now() + lifeMs }], maxWaiting);
     return { nonce, proof: this.#sign({ side: 'host', origin, nonces: [theirs, nonce] }) };
   }
 

@@ -2,33 +2,17 @@ import { Buffer } from 'node:buffer';
 import type { Actor } from '../model/cell.js';
 import { HostError } from '../session/host-error.js';
 import type { NotebookSession } from '../session/session.js';
+import type { ViewerAction } from '../viewer/protocol.js';
 import type { FoundWidget, WidgetModelState, WidgetNews } from '../viewer/widgets.js';
 import { parseStatePart, type StatePart } from '../widgets/model-state.js';
 import type { WidgetEvent, WidgetModels } from '../widgets/widget-models.js';
 import { widgetText } from '../widgets/widget-text.js';
 
-export interface WindowWidgetsOptions {
-  session: NotebookSession;
-}
-
 /** What a person did with a widget, as a window sends it. Buffers are base64. */
-export interface WidgetCall {
-  readonly commId: string;
-  readonly data: { readonly [key: string]: unknown };
-  readonly buffers: readonly string[];
-  /** Where the widget stands. */
-  readonly cellId: string;
-}
+type WidgetCall = Omit<Extract<ViewerAction, { do: 'callWidget' }>, 'do'>;
 
 /** The widgets of one window. */
-export interface WindowWidgets {
-  find(modelId: string): FoundWidget;
-  /** The window hears of all that the answer names, from now on. */
-  open(modelId: string): { models: readonly WidgetModelState[] };
-  /** Resolves when the kernel has dealt with it. */
-  call(call: WidgetCall, by: Actor): Promise<void>;
-  close(): void;
-}
+export type WindowWidgets = ReturnType<WidgetTraffic['join']>;
 
 interface Window {
   /** Models that it shows. */
@@ -49,7 +33,7 @@ const maxCalls = 256;
 
 /** Brings the models of widgets to windows that show them, and what persons do there to the kernel. A model that a kernel has was made by code of this session. */
 export class WidgetTraffic {
-  readonly #options: WindowWidgetsOptions;
+  readonly #session: NotebookSession;
   readonly #models: WidgetModels | undefined;
   readonly #windows = new Set<Window>();
   readonly #stop: () => void;
@@ -57,20 +41,22 @@ export class WidgetTraffic {
   readonly #pending = new Map<string, Map<string, object | undefined>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: WindowWidgetsOptions) {
-    this.#options = options;
-    this.#models = options.session.widgets;
+  constructor(session: NotebookSession) {
+    this.#session = session;
+    this.#models = session.widgets;
     this.#stop = this.#models?.onEvent((event) => this.#take(event)) ?? (() => {});
   }
 
-  join(send: (news: readonly WidgetNews[]) => void): WindowWidgets {
+  join(send: (news: readonly WidgetNews[]) => void) {
     const window: Window = { shown: new Set(), send, calls: 0 };
     this.#windows.add(window);
     return {
-      find: (modelId) => this.#find(modelId),
-      open: (modelId) => this.#open(window, modelId),
-      call: (call, by) => this.#call(window, call, by),
-      close: () => this.#windows.delete(window),
+      find: (modelId: string) => this.#find(modelId),
+      /** The window hears of all that the answer names, from now on. */
+      open: (modelId: string) => this.#open(window, modelId),
+      /** Resolves when the kernel has dealt with it. */
+      call: (call: WidgetCall, by: Actor) => this.#call(window, call, by),
+      close: () => void this.#windows.delete(window),
     };
   }
 
@@ -111,7 +97,7 @@ export class WidgetTraffic {
     }
     window.calls++;
     try {
-      await this.#options.session.callWidget(message, { cellId, by });
+      await this.#session.callWidget(message, { cellId, by });
     } finally {
       window.calls--;
     }
@@ -134,16 +120,18 @@ export class WidgetTraffic {
         for (const { shown } of this.#windows) shown.delete(event.commId);
         return;
       case 'gone':
-        this.#forgetAll();
-        for (const { send } of this.#windows) send([{ kind: 'gone' }]);
+        this.#pending.clear();
+        for (const { shown, send } of this.#windows) {
+          shown.clear();
+          send([{ kind: 'gone' }]);
+        }
     }
   }
 
   /** Others are asked for by the one that names them. */
   #announceLink(commId: string): void {
-    const joins = this.#models?.linkedBy(commId);
-    for (const { shown, send } of joins ? this.#windows : [])
-      if ([...(joins ?? [])].some((each) => shown.has(each))) send([{ kind: 'link', commId, joins: [...(joins ?? [])] }]);
+    const joins = [...(this.#models?.linkedBy(commId) ?? [])];
+    for (const { shown, send } of this.#windows) if (joins.some((each) => shown.has(each))) send([{ kind: 'link', commId, joins }]);
   }
 
   #remember({ commId, names, by }: Extract<WidgetEvent, { kind: 'update' }>): void {
@@ -177,11 +165,6 @@ export class WidgetTraffic {
       const own = news.filter(({ by, commId }) => by !== window && window.shown.has(commId));
       if (own.length > 0) window.send(own.map(({ update }) => update));
     }
-  }
-
-  #forgetAll(): void {
-    this.#pending.clear();
-    for (const { shown } of this.#windows) shown.clear();
   }
 }
 

@@ -1,3 +1,4 @@
+import { sameStart } from '../model/text.js';
 import { diffArrays, type Text } from './yjs.js';
 
 /**
@@ -46,22 +47,16 @@ function changesOf(source: string, target: string): TextChange[] {
 /** Without what both have at the beginning and at the end. */
 function trim(from: string, to: string, start: number): TextChange {
   const shorter = Math.min(from.length, to.length);
-  let head = 0;
-  while (head < shorter && from[head] === to[head]) head++;
-  // No character is cut in two.
-  if (head > 0 && isHighHalf(from.charCodeAt(head - 1))) head--;
+  const head = sameStart(from, to);
   let tail = 0;
   while (tail < shorter - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
+  // No character is cut in two.
   if (tail > 0 && isLowHalf(from.charCodeAt(from.length - tail))) tail--;
   return { start: start + head, removed: from.length - head - tail, added: to.slice(head, to.length - tail) };
 }
 
 function linesOf(text: string): string[] {
   return text.split(/(?<=\n)/);
-}
-
-function isHighHalf(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }
 
 function isLowHalf(code: number): boolean {

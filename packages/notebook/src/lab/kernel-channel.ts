@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
 import type WebSocket from 'ws';
 import type { KernelMessage, KernelRequest } from '../kernel/jupyter-protocol/kernel-message.js';
+import { objectOf } from '../model/disk-cell.js';
 import type { JupyterServer } from './jupyter-server.js';
 
 export interface ChannelOptions {
+  /** A UUID of the client's own. A second socket with the same one closes the first, and receives what came while there was none. */
   session: string;
+  /** Parses JSON. Default: that of JavaScript. */
   parse?: ((text: string) => unknown) | undefined;
+  onMessage: (message: KernelMessage) => void;
 }
 
 /** Jupyter's binary framing of messages; a server without it speaks JSON. */
@@ -21,23 +24,19 @@ export class KernelChannel {
   readonly closed: Promise<void>;
   readonly #socket: WebSocket;
   readonly #session: string;
-  readonly #messages = new Listeners<KernelMessage>();
 
-  private constructor(socket: WebSocket, { session, parse }: ChannelOptions) {
+  private constructor(socket: WebSocket, { session, parse, onMessage }: ChannelOptions) {
     this.#socket = socket;
     this.#session = session;
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('message', (data: Buffer, isBinary) => {
       const message = parseKernelMessage(data, isBinary, parse);
-      if (message) this.#messages.emit(message);
+      if (message) onMessage(message);
     });
     socket.resume();
   }
 
-  /**
-   * `session`: a UUID of the client's own. A second socket with the same one closes the first, and receives what came while there was
-   * none. `parse`: of JSON; default: that of JavaScript. Rejects as `JupyterServer.connect` does.
-   */
+  /** Rejects as `JupyterServer.connect` does. */
   static async open(server: JupyterServer, kernelId: string, options: ChannelOptions): Promise<KernelChannel> {
     const socket = await server.connect(`api/kernels/${encodeURIComponent(kernelId)}/channels`, {
       query: { session_id: options.session },
@@ -48,10 +47,6 @@ export class KernelChannel {
 
   get isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
-  }
-
-  onMessage(listener: (message: KernelMessage) => void): () => void {
-    return this.#messages.add(listener);
   }
 
   /** Returns the id of the message. Buffers are left out. */
@@ -109,7 +104,7 @@ function parseBinary(data: Buffer, parse: (text: string) => unknown): JsonObject
 function toMessage(message: unknown): KernelMessage | undefined {
   if (!isJsonObject(message) || !isJsonObject(message.header)) return undefined;
   const { channel, header } = message;
-  const parentHeader = toObject(message.parent_header);
+  const parentHeader = objectOf(message.parent_header);
   const { msg_id: parentId } = parentHeader;
   return {
     channel: String(channel),
@@ -117,12 +112,8 @@ function toMessage(message: unknown): KernelMessage | undefined {
     header,
     parentId: typeof parentId === 'string' ? parentId : '',
     parentHeader,
-    content: toObject(message.content),
-    metadata: toObject(message.metadata),
+    content: objectOf(message.content),
+    metadata: objectOf(message.metadata),
     buffers: [],
   };
-}
-
-function toObject(part: unknown): JsonObject {
-  return isJsonObject(part) ? part : {};
 }

@@ -225,9 +225,9 @@ export class LabKernel implements Kernel {
     if (isNew) this.#ownSessionId = session.id;
     if (session.kernelId !== this.#clientId.kernelId) this.#clientId = { kernelId: session.kernelId, id: randomUUID() };
     this.#session = session;
-    const channel = await KernelChannel.open(server, session.kernelId, { session: this.#clientId.id, parse });
+    const onMessage = (message: KernelMessage) => this.#receive(message);
+    const channel = await KernelChannel.open(server, session.kernelId, { session: this.#clientId.id, parse, onMessage });
     this.#channel = channel;
-    channel.onMessage((message) => this.#receive(message));
     void channel.closed.then(() => this.#onClosed(channel));
     const running = this.#running;
     // One that runs another's cell answers when that has ended, which may be tomorrow.

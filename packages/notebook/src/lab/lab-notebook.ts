@@ -1,9 +1,10 @@
 import { parseJson } from '@notebridge/kit/exact-json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { drawInKernel } from '../host/chart-pictures.js';
-import type { KeptCellIds } from '../host/kept-cell-ids.js';
+import type { KeptCellIds } from '../host/kept-files.js';
 import { NotebookError } from '../model/errors.js';
 import { createImageScaler } from '../outputs/scale-image.js';
+import { stackOf } from '../session/host-error.js';
 import { createNotebookSession, type NotebookSession } from '../session/session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import { type NotebookTool, type ToolContext, type ToolResult, toFailedAnswer } from '../tools/tool.js';
@@ -63,10 +64,8 @@ export class LabNotebook {
     const parse = source.isLive ? undefined : parseJson;
     this.#kernel = new LabKernel({ server, path: () => source.path, spec, parse, onSent });
     this.session = createNotebookSession({ document: source.document, kernel: this.#kernel, title: source.path });
-    const onFault = (error: unknown) =>
-      logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
     this.tools = createNotebookTools(this.session, {
-      onFault,
+      onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }),
       scaleImage: createImageScaler(),
       isKernelBusy: () => isKernelBusy(server, source.path),
       drawChart: (output) => drawInKernel(this.#kernel, output),

@@ -1,6 +1,10 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { NotebookError } from '../model/errors.js';
 import { JupyterServer } from './jupyter-server.js';
 import { findLocalServers, type LabEnvironment, type LocalServer, pathOnServer } from './local-servers.js';
+import { listExtensions } from './rival.js';
+import { toLabAddress } from './server-address.js';
+import { createNotebook } from './server-contents.js';
 
 /** What a person has named: a server, a notebook of it, a file that a local server has, or nothing. */
 export interface LabTarget {
@@ -29,19 +33,19 @@ export class LabServers {
   /** The server of that address, else the only one there is. Rejects with `no_notebook`, naming what there is. */
   async find(name: string | undefined): Promise<JupyterServer> {
     const { baseUrl, file } = this.#options.target;
-    if (baseUrl !== undefined && (name === undefined || isSameServer(name, baseUrl))) return this.#server(baseUrl);
-    if (baseUrl !== undefined) throw notThat(name ?? '', [baseUrl]);
+    if (baseUrl !== undefined) {
+      if (name !== undefined && !isSameServer(name, baseUrl)) throw notThat(name, [baseUrl]);
+      return this.#server(baseUrl);
+    }
     if (file !== undefined && name === undefined) return this.#server((await this.findForFile(file)).baseUrl);
     const local = await this.#local();
-    const wanted = name === undefined ? local : local.filter((server) => isSameServer(server.baseUrl, name));
-    const [only, another] = wanted;
-    if (only && !another) return this.#server(only.baseUrl);
-    throw only
-      ? several(local)
-      : notThat(
-          name ?? '',
-          local.map((server) => server.baseUrl),
-        );
+    const [only, another] = name === undefined ? local : local.filter((server) => isSameServer(server.baseUrl, name));
+    if (another) throw several(local);
+    if (only) return this.#server(only.baseUrl);
+    throw notThat(
+      name ?? '',
+      local.map((server) => server.baseUrl),
+    );
   }
 
   /** The one local server that has the file. Rejects with `no_notebook`. */
@@ -49,8 +53,8 @@ export class LabServers {
     const local = await this.#local();
     const having = local.filter((server) => pathOnServer(server, file) !== undefined);
     const [only, another] = having;
-    if (only && !another) return only;
-    if (only) throw several(having);
+    if (another) throw several(having);
+    if (only) return only;
     const there = local.map(({ baseUrl, folder }) => `${baseUrl} has ${folder}`).join('; ');
     throw new NotebookError(
       'no_notebook',
@@ -117,6 +121,55 @@ export class LabServers {
 /** The address that a local server of this user gives itself; undefined if none of them is at that one. */
 export async function findServerOfUser(baseUrl: string, env?: LabEnvironment): Promise<string | undefined> {
   return (await findLocalServers(env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.baseUrl;
+}
+
+/** The addresses by which servers of this user have the file. */
+export async function findLabAddresses(file: string, env?: LabEnvironment): Promise<string[]> {
+  const servers = await findLocalServers(env);
+  return servers.flatMap((server) => {
+    const path = pathOnServer(server, file);
+    return path === undefined ? [] : [toLabAddress(server.baseUrl, path)];
+  });
+}
+
+/** Makes an empty notebook on a server of this user. Rejects as making one does, and with why the server cannot be reached. */
+export async function createOnServer({ baseUrl, path }: { baseUrl: string; path: string }, env?: LabEnvironment): Promise<void> {
+  const servers = new LabServers({ target: { baseUrl }, env });
+  try {
+    await createNotebook(await servers.find(undefined), path);
+  } finally {
+    servers.close();
+  }
+}
+
+/** A Jupyter server of this user, and what agents lack there. */
+export interface ServerLook {
+  readonly baseUrl: string;
+  readonly folder: string;
+  readonly problem?: { readonly reason: string; readonly fix?: string };
+}
+
+/** What `--notebook jupyter` would find. Never rejects for a server. */
+export async function lookAtServers(env?: LabEnvironment): Promise<ServerLook[]> {
+  const servers = new LabServers({ target: {}, env });
+  try {
+    const local = await findLocalServers(env);
+    return await Promise.all(local.map(async ({ baseUrl, folder }) => ({ baseUrl, folder, ...(await judge(servers, baseUrl)) })));
+  } finally {
+    servers.close();
+  }
+}
+
+async function judge(servers: LabServers, baseUrl: string): Promise<Pick<ServerLook, 'problem'>> {
+  try {
+    const server = await servers.find(baseUrl);
+    await server.request('api/status');
+    if ((await listExtensions(server)).includes('@jupyter/collaboration-extension')) return {};
+    const reason = 'it has no jupyter-collaboration, so open tabs show the edits of an agent only when they are reloaded';
+    return { problem: { reason, fix: 'pip install jupyter-collaboration   # in its environment; then start it again' } };
+  } catch (error) {
+    return { problem: { reason: messageOf(error) } };
+  }
 }
 
 /** `localhost` and its numbers are the same machine. */

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import type { Logger } from '@notebridge/kit/logger';
-import type { KeptCellIds } from '../host/kept-cell-ids.js';
+import type { KeptCellIds } from '../host/kept-files.js';
 import { NotebookError } from '../model/errors.js';
 import { checkArguments } from '../tools/arguments.js';
 import { describeNotebookTools } from '../tools/notebook-tools.js';
-import { type ToolContext, type ToolDescription, type ToolResult, toFailedAnswer } from '../tools/tool.js';
+import { adds, looks, type ToolContext, type ToolDescription, type ToolResult, toFailedAnswer, toResult } from '../tools/tool.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { listKernelSessions } from './kernel-sessions.js';
 import { LabNotebook } from './lab-notebook.js';
@@ -13,7 +13,45 @@ import { pathOnServer } from './local-servers.js';
 import type { RunKeeper } from './run-keeper.js';
 import { parseLabAddress, toLabAddress } from './server-address.js';
 import { assertNotebookThere, createNotebook, listFolder } from './server-contents.js';
-import { connectNotebook, listNotebooks } from './workspace-tools.js';
+
+const serverArgument = {
+  type: 'string',
+  description: 'Address of the Jupyter server, as an error names it. Needed where there are several.',
+} as const;
+
+/** The tools of a Jupyter server that are about its notebooks, beside those of the notebook in use. */
+const listNotebooks: ToolDescription = {
+  name: 'list_notebooks',
+  description:
+    'Lists the notebooks of a folder of the Jupyter server, those with a running kernel, and which one is in use. Answers {"server", "in_use", "notebooks", "folders", "running"}.',
+  inputSchema: {
+    type: 'object',
+    properties: { folder: { type: 'string', description: 'Path of the folder. Default: the root folder.' }, server: serverArgument },
+    required: [],
+    additionalProperties: false,
+  },
+  annotations: { ...looks('List the notebooks'), idempotentHint: true },
+};
+
+const connectNotebook: ToolDescription = {
+  name: 'connect_notebook',
+  description:
+    'Chooses the notebook of the Jupyter server that all other tools work in from now on, for this agent alone. Answers {"status", "server", "path", "live", "people", "cells", "kernel"}; "live" says that people see edits at once.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      notebook: { type: 'string', description: 'Path of the notebook, as in list_notebooks, or its whole address.' },
+      create: { type: 'boolean', description: 'Makes an empty notebook there first.' },
+      allow_edits: {
+        type: 'boolean',
+        description: 'Only after a person has agreed: change the notebook although it may be open in a tab that does not follow.',
+      },
+    },
+    required: ['notebook'],
+    additionalProperties: false,
+  },
+  annotations: { ...adds('Choose a notebook'), idempotentHint: true },
+};
 
 export interface LabWorkspaceOptions {
   target: LabTarget;
@@ -83,10 +121,12 @@ export class LabWorkspace {
       if (this.#isClosed) throw new NotebookError('closed', 'The notebooks were closed.');
       if (name === listNotebooks.name) {
         const { server, ...contents } = await this.contents(args);
-        return toResult({ server, in_use: this.#inUse.get(sessionId)?.path ?? null, ...contents });
+        return toResult({ value: { server, in_use: this.#inUse.get(sessionId)?.path ?? null, ...contents } });
       }
-      if (name === connectNotebook.name)
-        return toResult(await this.#use(checkArguments(name, connectNotebook.inputSchema, args) as unknown as ConnectArguments, sessionId));
+      if (name === connectNotebook.name) {
+        const checked = checkArguments(name, connectNotebook.inputSchema, args) as unknown as ConnectArguments;
+        return toResult({ value: await this.#use(checked, sessionId) });
+      }
       const notebook = await this.#notebookOf(sessionId);
       this.#calledAt.set(notebook, Date.now());
       return await notebook.callTool(name, args, context);
@@ -264,7 +304,3 @@ export class LabWorkspace {
 }
 
 const foundMeanwhile = new NotebookError('no_notebook', 'The notebook has just been found. Call again.');
-
-function toResult(value: object): ToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
-}

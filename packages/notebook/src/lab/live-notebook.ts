@@ -1,18 +1,28 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import { bringCellTo, bringTo } from '../host/bring-to.js';
 import { mergeNotebooks } from '../host/merge.js';
 import { within } from '../kernel/within.js';
 import type { Actor, CellContent, Notebook } from '../model/cell.js';
 import { createCellId } from '../model/cell-ids.js';
 import { createDocument, type DocumentEvent, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import { followCell, followNotebook } from './follow-shared.js';
-import { encodePath, type JupyterServer } from './jupyter-server.js';
+import type { JupyterServer } from './jupyter-server.js';
 import type { NotebookSource } from './notebook-source.js';
 import { pause } from './pause.js';
 import { Room } from './room.js';
-import { readSharedCell, readSharedNotebook, type SharedCell, sharedCellsOf, sharedMetaOf } from './shared-cells.js';
-import { applyToShared, bringShared, placeInRoom, separateIds } from './shared-edits.js';
+import { isOnServer } from './server-contents.js';
+import {
+  applyToShared,
+  bringShared,
+  placeInRoom,
+  readSharedCell,
+  readSharedNotebook,
+  type SharedCell,
+  separateIds,
+  sharedCellsOf,
+  sharedMetaOf,
+} from './shared-cells.js';
 import type * as Y from './yjs.js';
 
 export interface LiveNotebookOptions {
@@ -80,7 +90,7 @@ export class LiveNotebook implements NotebookSource {
 
   /** By the names that Lab shows. */
   get people(): string[] {
-    return [...new Set([...(this.#room?.others.values() ?? [])].flatMap(({ state }) => nameIn(state) ?? []))];
+    return [...new Set([...(this.#room?.others.values() ?? [])].flatMap((state) => nameIn(state) ?? []))];
   }
 
   /** An edit waits a little for a lost room, and is then refused with `server_unreachable`. */
@@ -177,7 +187,7 @@ export class LiveNotebook implements NotebookSource {
       const hasDoubles = new Set(cells.map((cell) => cell.get('id'))).size < cells.length;
       if (hasDoubles) room.document.transact(() => separateIds(room.document, newId), ours);
       this.#followLate();
-      this.#following(() => followNotebook(this.document, this.#target(room, touched), by));
+      this.#following(() => bringTo(this.document, this.#target(room, touched), by));
     } else this.#following(() => touched.forEach((cell) => void this.#bringCell(cell, by)));
     if (this.#late.size > 0) this.#lateTimer ??= setTimeout(() => this.#followLate(), outputsDelayMs);
     if (!this.#settling) this.#base = this.document.toNotebook();
@@ -206,13 +216,13 @@ export class LiveNotebook implements NotebookSource {
   #bringCell(cell: SharedCell, by: Actor): void {
     // Deleted since.
     if (cell.doc === null || cell._item?.deleted) return;
-    followCell(this.document, readSharedCell(cell), by);
+    bringCellTo(this.document, readSharedCell(cell), by);
   }
 
   #followMetadata(room: Room, transaction: Y.Transaction): void {
     if (transaction.origin === ours || room !== this.#room) return;
     const target = { ...this.document.toNotebook(), ...readSharedMeta(room.document) };
-    this.#following(() => followNotebook(this.document, target, actorOf(room, transaction)));
+    this.#following(() => bringTo(this.document, target, actorOf(room, transaction)));
   }
 
   #following(change: () => void): void {
@@ -259,7 +269,7 @@ export class LiveNotebook implements NotebookSource {
     room.document.transact(() => separateIds(room.document, newId), ours);
     const theirs = readSharedNotebook(room.document);
     const { notebook } = mergeNotebooks(this.#base, this.document.toNotebook(), theirs, 'theirs');
-    this.#following(() => followNotebook(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
+    this.#following(() => bringTo(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
     room.document.transact(() => bringShared(room.document, notebook), ours);
     this.#join(room);
     this.#confirm();
@@ -269,8 +279,7 @@ export class LiveNotebook implements NotebookSource {
   async #isOnServer(): Promise<boolean> {
     for (let attempt = 0; attempt < renameAttempts; attempt++) {
       if (attempt > 0) await pause(renameDelayMs, this.#closed.signal);
-      const { status } = await this.#options.server.ask(`api/contents/${encodePath(this.#path)}`, { query: { content: '0' } });
-      if (status !== 404) return true;
+      if (await isOnServer(this.#options.server, this.#path)) return true;
     }
     return false;
   }
@@ -309,8 +318,8 @@ function isAboutRun(event: Y.YEvent<Y.AbstractType<unknown>>, cell: SharedCell):
 /** Whoever has written something in it. What only deletes names nobody: then it is whoever is there. */
 function actorOf(room: Room, { beforeState, afterState }: Y.Transaction): Actor {
   const writers = [...afterState].filter(([client, clock]) => clock > (beforeState.get(client) ?? 0)).map(([client]) => client);
-  const names = writers.flatMap((client) => nameIn(room.others.get(client)?.state) ?? []);
-  const present = writers.length === 0 ? [...room.others.values()].flatMap(({ state }) => nameIn(state) ?? []) : [];
+  const names = writers.flatMap((client) => nameIn(room.others.get(client)) ?? []);
+  const present = writers.length === 0 ? [...room.others.values()].flatMap((state) => nameIn(state) ?? []) : [];
   return { kind: 'person', name: names[0] ?? (present.length === 1 ? (present[0] ?? '') : 'JupyterLab') };
 }
 

@@ -3,7 +3,7 @@ import type WebSocket from 'ws';
 import { within } from '../kernel/within.js';
 import { NotebookError } from '../model/errors.js';
 import { encodePath, type JupyterServer } from './jupyter-server.js';
-import { type AwarenessState, parseRoomMessage, printAwareness, printMissing, printState, printUpdate } from './room-protocol.js';
+import { isOnServer } from './server-contents.js';
 import * as Y from './yjs.js';
 
 /** What the server calls a notebook's room, and this life of it. */
@@ -13,8 +13,8 @@ interface RoomSession {
 }
 
 const loadTimeoutMs = 60_000;
-/** As y-protocols: a client that is silent for twice this time counts as gone. */
-const renewAwarenessMs = 15_000;
+/** Kinds of messages: y-protocols' own. jupyter-collaboration sends texts besides, which ask for nothing. */
+const [syncType, awarenessType] = [0, 1];
 
 /**
  * One connection to the collaboration room of a notebook, with a document of its own that ends with it. Never connected again: a
@@ -25,20 +25,14 @@ export class Room {
   /** Resolves when the connection has ended, with what the server said. */
   readonly closed: Promise<string>;
   readonly #socket: WebSocket;
-  readonly #clients = new Map<number, AwarenessState>();
+  readonly #awareness = new Y.Awareness(this.document);
   /** Called one by one: the server answers in the order in which it was asked. */
   readonly #asked: (() => void)[] = [];
-  readonly #renewing: NodeJS.Timeout;
-  #self: AwarenessState | undefined;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     this.closed = new Promise((resolve) => socket.once('close', (code, reason) => resolve(`${code} ${String(reason)}`.trim())));
-    this.#renewing = setInterval(() => this.#renewAwareness(), renewAwarenessMs);
-    void this.closed.then(() => {
-      clearInterval(this.#renewing);
-      this.document.destroy();
-    });
+    void this.closed.then(() => this.document.destroy());
     socket.on('message', (data: Buffer) => {
       try {
         this.#take(data);
@@ -49,7 +43,12 @@ export class Room {
     });
     socket.resume();
     this.document.on('update', (update: Uint8Array, origin: unknown) => {
-      if (origin !== this) this.#send(printUpdate(update));
+      if (origin !== this) this.#send(syncType, (encoder) => Y.sync.writeUpdate(encoder, update));
+    });
+    // Nothing is said of us before `introduce`.
+    this.#awareness.setLocalState(null);
+    this.#awareness.on('update', (_changes: unknown, origin: unknown) => {
+      if (origin === 'local') this.#send(awarenessType, (encoder) => Y.encoding.writeVarUint8Array(encoder, this.#printSelf()));
     });
   }
 
@@ -75,58 +74,58 @@ export class Room {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Clients besides ours, by their ids. */
-  get others(): ReadonlyMap<number, AwarenessState> {
-    return this.#clients;
+  /** What clients besides ours say of themselves, by their ids. */
+  get others(): ReadonlyMap<number, unknown> {
+    return new Map([...this.#awareness.getStates()].filter(([client]) => client !== this.document.clientID));
   }
 
   /** What the room shows of us to others. */
   introduce(state: object): void {
-    this.#self = { clientId: this.document.clientID, clock: (this.#self?.clock ?? 0) + 1, state };
-    this.#send(printAwareness(this.#self));
+    this.#awareness.setLocalState(state);
   }
 
   /** Resolves with true when the server has taken everything that was sent before, and we have what it had. False: the connection has ended. */
   async settle(): Promise<boolean> {
     const answered = new Promise<boolean>((resolve) => this.#asked.push(() => resolve(true)));
-    this.#send(printState(this.document));
+    this.#send(syncType, (encoder) => Y.sync.writeSyncStep1(encoder, this.document));
     return Promise.race([answered, this.closed.then(() => false)]);
   }
 
   close(): void {
-    if (this.#self) this.#send(printAwareness({ ...this.#self, clock: this.#self.clock + 1, state: null }));
+    if (this.#awareness.getLocalState() !== null) this.#awareness.setLocalState(null);
     this.#socket.close();
     const timer = setTimeout(() => this.#socket.terminate(), 1000);
     void this.closed.then(() => clearTimeout(timer));
   }
 
   #take(data: Buffer): void {
-    const message = parseRoomMessage(data);
-    if (message?.type === 'state') this.#send(printMissing(this.document, message.vector));
-    else if (message?.type === 'awareness') this.#takeAwareness(message.clients);
-    else if (message?.type === 'update') Y.applyUpdate(this.document, message.update, this);
-    else if (message?.type === 'missing') {
-      Y.applyUpdate(this.document, message.update, this);
-      this.#asked.shift()?.();
-    }
+    const reader = Y.decoding.createDecoder(data);
+    const type = Y.decoding.readVarUint(reader);
+    if (type === awarenessType) Y.applyAwarenessUpdate(this.#awareness, Y.decoding.readVarUint8Array(reader), this);
+    if (type !== syncType) return;
+    const answer = Y.encoding.createEncoder();
+    const step = Y.sync.readSyncMessage(reader, answer, this.document, this, rethrow);
+    if (step === Y.sync.messageYjsSyncStep1) this.#send(syncType, (encoder) => Y.encoding.writeBinaryEncoder(encoder, answer));
+    if (step === Y.sync.messageYjsSyncStep2) this.#asked.shift()?.();
   }
 
-  #takeAwareness(clients: readonly AwarenessState[]): void {
-    for (const client of clients) {
-      if (client.clientId === this.document.clientID) continue;
-      if ((this.#clients.get(client.clientId)?.clock ?? -1) > client.clock) continue;
-      if (client.state === null) this.#clients.delete(client.clientId);
-      else this.#clients.set(client.clientId, client);
-    }
+  #printSelf(): Uint8Array {
+    return Y.encodeAwarenessUpdate(this.#awareness, [this.document.clientID]);
   }
 
-  #renewAwareness(): void {
-    if (this.#self) this.introduce(this.#self.state as object);
+  #send(type: number, write: (encoder: Y.encoding.Encoder) => void): void {
+    if (!this.isOpen) return;
+    const message = Y.encoding.encode((encoder) => {
+      Y.encoding.writeVarUint(encoder, type);
+      write(encoder);
+    });
+    this.#socket.send(message);
   }
+}
 
-  #send(message: Uint8Array): void {
-    if (this.isOpen) this.#socket.send(message);
-  }
+/** y-protocols would print it, and go on. */
+function rethrow(error: Error): never {
+  throw error;
 }
 
 async function askForSession(server: JupyterServer, path: string): Promise<RoomSession | undefined> {
@@ -142,9 +141,4 @@ async function askForSession(server: JupyterServer, path: string): Promise<RoomS
   throw new NotebookError('server_failed', `${server.name} does not say in which room "${path}" is (status ${status}).`, {
     data: { path, status },
   });
-}
-
-async function isOnServer(server: JupyterServer, path: string): Promise<boolean> {
-  const { status } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
-  return status !== 404;
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { oldCopyName } from '../host/old-copy.js';
+import { oldCopyName } from '../host/copies.js';
 import type { Notebook } from '../model/cell.js';
 import type { KnownCell } from '../model/cell-ids.js';
 import { NotebookError } from '../model/errors.js';
 import { printNotebook, type ReadNotebook, readNotebook } from '../model/nbformat.js';
-import { encodePath, type JupyterServer } from './jupyter-server.js';
-import { isPaired } from './jupytext.js';
+import type { JupyterServer } from './jupyter-server.js';
+import { isPaired, readContents, writeContents } from './server-contents.js';
 
 /** Where a notebook is on a server. */
 export interface ServerPlace {
@@ -46,16 +46,20 @@ export async function readServerFile(place: ServerPlace, known: readonly KnownCe
 }
 
 /** Writes it as it was read. Returns the hash that the server's file has then, if nobody writes right behind it. */
-export async function writeServerFile(place: ServerPlace, { file, reprinted }: ServerFile, notebook: Notebook): Promise<string> {
-  const put = (body: JsonObject) => place.server.request(`api/contents/${encodePath(place.path)}`, { method: 'PUT', body });
+export async function writeServerFile(
+  place: ServerPlace,
+  { file, reprinted }: Pick<ServerFile, 'file' | 'reprinted'>,
+  notebook: Notebook,
+): Promise<string> {
+  const { server, path } = place;
   if (reprinted !== undefined) {
     const printed = printNotebook(notebook);
-    await put({ type: 'notebook', format: 'json', content: JSON.parse(printed) as JsonObject });
+    await writeContents(server, path, { type: 'notebook', format: 'json', content: JSON.parse(printed) as JsonObject });
     return hashOf(encoder.encode(printed));
   }
   if (file.old) await keepOldCopy(place, file.old);
   const bytes = file.form.print(notebook);
-  await put({ type: 'file', format: 'text', content: decoder.decode(bytes) });
+  await writeContents(server, path, { type: 'file', format: 'text', content: decoder.decode(bytes) });
   return hashOf(bytes);
 }
 
@@ -90,17 +94,17 @@ async function keepOldCopy({ server, path }: ServerPlace, { nbformat, bytes }: {
   const content = decoder.decode(bytes);
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
   for (let number = 0; number < maxCopies; number++) {
-    const copy = `api/contents/${encodePath(folder + oldCopyName(path, nbformat, number))}`;
-    const { status, body } = await server.ask(copy, { query: { type: 'file', format: 'text' } });
-    if (status === 200 && isJsonObject(body) && body.content === content) return;
-    if (status === 404) return void (await server.request(copy, { method: 'PUT', body: { type: 'file', format: 'text', content } }));
+    const copy = folder + oldCopyName(path, nbformat, number);
+    const { status, body } = await readContents(server, copy, { type: 'file', format: 'text' });
+    if (status === 200 && body.content === content) return;
+    if (status === 404) return writeContents(server, copy, { type: 'file', format: 'text', content });
   }
   throw new NotebookError('server_failed', `${server.name} has ${maxCopies} copies of older versions of "${path}" already.`);
 }
 
 async function ask(place: ServerPlace, query: { [name: string]: string }): Promise<JsonObject> {
-  const { status, body } = await place.server.ask(`api/contents/${encodePath(place.path)}`, { query });
-  if (status !== 200 || !isJsonObject(body)) throw notThere(place, { status, body });
+  const { status, body } = await readContents(place.server, place.path, query);
+  if (status !== 200) throw notThere(place, { status, body });
   return body;
 }
 
@@ -112,8 +116,8 @@ function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function notThere({ server, path }: ServerPlace, { status, body }: { status: number; body: unknown }): NotebookError {
-  const said = isJsonObject(body) && typeof body.message === 'string' ? ` (${body.message.slice(0, 300)})` : '';
+function notThere({ server, path }: ServerPlace, { status, body }: { status: number; body: JsonObject }): NotebookError {
+  const said = typeof body.message === 'string' ? ` (${body.message.slice(0, 300)})` : '';
   if (status === 404)
     return new NotebookError(
       'no_notebook',

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CellContent, CellType, Notebook } from '../model/cell.js';
+import type { DocumentEvent } from '../model/document.js';
 import { isSameJson } from '../model/json.js';
 import type { Output } from '../model/output.js';
 import type { OutputEdit } from '../model/output-log.js';
@@ -53,7 +53,112 @@ export function readSharedCell(cell: SharedCell): CellContent {
   };
 }
 
-export function createSharedCell(cell: CellContent): SharedCell {
+/** Does to a room's document what was done to ours, by as little as possible. To be called in a transaction. */
+export function applyToShared(document: Y.Doc, { change: { op }, after }: DocumentEvent): void {
+  if (op.type === 'setMetadata' && op.id === undefined) return editNotebookMetadata(document, op.metadata);
+  const id = op.type === 'insert' || op.type === 'restore' ? op.cell.id : (op.id ?? '');
+  const cells = sharedCellsOf(document);
+  const at = placeInRoom(cells, id);
+  if (op.type === 'delete') return at === -1 ? undefined : cells.delete(at, 1);
+  if (!after) return;
+  const place = { cells, at, cell: after.cell, previousId: after.previousId };
+  if (at === -1) return insert(place);
+  const shared = cells.get(at);
+  switch (op.type) {
+    case 'insert':
+    case 'restore':
+    case 'setType':
+      if (shared.get('cell_type') === after.cell.type) bringSharedCell(shared, after.cell);
+      else return exchange(place);
+      return move(place);
+    case 'move':
+      return move(place);
+    case 'update':
+      return editSource(shared, op.source);
+    case 'setMetadata':
+      return editMetadata(shared.get('metadata'), op.metadata);
+    case 'setOutputs':
+      setSharedOutputs(shared, after.cell.outputs);
+      return setExecutionCount(shared, op.executionCount);
+    case 'setExecutionCount':
+      return setExecutionCount(shared, op.executionCount);
+    case 'editOutputs':
+      return editSharedOutputs(shared, op.edit);
+  }
+}
+
+/** Brings a room's whole document to a notebook. To be called in a transaction. */
+export function bringShared(document: Y.Doc, { cells: target, metadata }: Notebook): void {
+  const cells = sharedCellsOf(document);
+  const wanted = new Set(target.map(({ id }) => id));
+  for (let at = cells.length - 1; at >= 0; at--) if (!wanted.has(String(cells.get(at).get('id')))) cells.delete(at, 1);
+  target.forEach((cell, index) => {
+    const place = { cells, at: placeInRoom(cells, cell.id), cell, previousId: target[index - 1]?.id };
+    const shared = place.at === -1 ? undefined : cells.get(place.at);
+    if (shared && shared.get('cell_type') !== cell.type) cells.delete(place.at, 1);
+    if (shared?.get('cell_type') === cell.type) {
+      bringSharedCell(shared, cell);
+      move(place);
+    } else insert(place);
+  });
+  editNotebookMetadata(document, metadata);
+}
+
+/** Gives each cell whose id another one has a new one, as the server would when it saves. Returns whether there was any. */
+export function separateIds(document: Y.Doc, createId: () => string): boolean {
+  const seen = new Set<unknown>();
+  const doubled = sharedCellsOf(document)
+    .toArray()
+    .filter((cell) => {
+      const id = cell.get('id');
+      const isFirst = typeof id === 'string' && !seen.has(id);
+      seen.add(id);
+      return !isFirst;
+    });
+  for (const cell of doubled) cell.set('id', createId());
+  return doubled.length > 0;
+}
+
+export function placeInRoom(cells: Y.Array<SharedCell>, id: string): number {
+  return cells.toArray().findIndex((cell) => cell.get('id') === id);
+}
+
+interface Place {
+  cells: Y.Array<SharedCell>;
+  at: number;
+  cell: CellContent;
+  previousId: string | undefined;
+}
+
+/** Behind the cell that comes before it: that cell stands where the room has it, whatever others do meanwhile. */
+function insert({ cells, cell, previousId }: Place): void {
+  cells.insert(previousId === undefined ? 0 : placeInRoom(cells, previousId) + 1, [createSharedCell(cell)]);
+}
+
+/** A cell of another type is another cell, under the same id. */
+function exchange(place: Place): void {
+  place.cells.delete(place.at, 1);
+  insert(place);
+}
+
+/** As Lab moves a cell: it has no other way than to take it out and put a copy in. */
+function move({ cells, cell, previousId }: Place): void {
+  const at = placeInRoom(cells, cell.id);
+  const before = at === 0 ? undefined : cells.get(at - 1).get('id');
+  if (before === previousId) return;
+  const copy = cells.get(at).clone();
+  cells.delete(at, 1);
+  cells.insert(previousId === undefined ? 0 : placeInRoom(cells, previousId) + 1, [copy]);
+}
+
+function editNotebookMetadata(document: Y.Doc, metadata: Notebook['metadata']): void {
+  const meta = sharedMetaOf(document);
+  const shared = meta.get('metadata');
+  if (shared instanceof Y.Map) editMetadata(shared, metadata);
+  else if (!isSameJson(shared ?? {}, metadata)) meta.set('metadata', new Y.Map(Object.entries(metadata)));
+}
+
+function createSharedCell(cell: CellContent): SharedCell {
   const { id, type, source, metadata, attachments, extra = {} } = cell;
   const shared: SharedCell = new Y.Map();
   for (const [key, value] of Object.entries(extra)) shared.set(key, value);
@@ -72,7 +177,7 @@ export function createSharedCell(cell: CellContent): SharedCell {
 }
 
 /** Brings a cell of the room to what it shall be; what is the same is not touched. Its type cannot change. */
-export function bringSharedCell(shared: SharedCell, to: CellContent): void {
+function bringSharedCell(shared: SharedCell, to: CellContent): void {
   const from = readSharedCell(shared);
   editSource(shared, to.source);
   if (!isSameJson(from.metadata, to.metadata)) editMetadata(shared.get('metadata'), to.metadata);
@@ -82,30 +187,30 @@ export function bringSharedCell(shared: SharedCell, to: CellContent): void {
   setExecutionCount(shared, to.executionCount);
 }
 
-export function editSource(shared: SharedCell, source: string): void {
+function editSource(shared: SharedCell, source: string): void {
   const text = shared.get('source');
   if (text instanceof Y.Text) editText(text, source);
   else shared.set('source', new Y.Text(source));
 }
 
 /** Key by key, so that what others change beside it stays. */
-export function editMetadata(shared: unknown, metadata: JsonObject): void {
+function editMetadata(shared: unknown, metadata: JsonObject): void {
   if (!(shared instanceof Y.Map)) return;
   for (const key of [...shared.keys()]) if (!Object.hasOwn(metadata, key)) shared.delete(key);
   for (const [key, value] of Object.entries(metadata)) if (!isSameJson(toPlain(shared.get(key)), value)) shared.set(key, value);
 }
 
-export function setExecutionCount(shared: SharedCell, count: number | null): void {
+function setExecutionCount(shared: SharedCell, count: number | null): void {
   if (shared.get('execution_count') !== count) shared.set('execution_count', count);
 }
 
-export function setSharedOutputs(shared: SharedCell, outputs: readonly Output[]): void {
+function setSharedOutputs(shared: SharedCell, outputs: readonly Output[]): void {
   const list = outputsOf(shared);
   if (list.length > 0) list.delete(0, list.length);
   if (outputs.length > 0) list.push(outputs.map(toSharedOutput));
 }
 
-export function editSharedOutputs(shared: SharedCell, edit: OutputEdit): void {
+function editSharedOutputs(shared: SharedCell, edit: OutputEdit): void {
   const list = outputsOf(shared);
   if (edit.type === 'addOutput') return list.push([toSharedOutput(edit.output)]);
   const output = list.get(edit.index);

@@ -2,12 +2,11 @@ import type { Logger } from '@notebridge/kit/logger';
 import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import { fileNote } from '../host/file-texts.js';
-import type { KeptCellIds } from '../host/kept-cell-ids.js';
+import { type KeptCellIds, keepLackingIds } from '../host/kept-files.js';
 import { isSameCell } from '../host/merge.js';
 import { isSameNotebook, SyncedNotebook } from '../host/synced-notebook.js';
 import type { Notebook } from '../model/cell.js';
-import { toKnown } from '../model/cell-ids.js';
-import { createDocument, type NotebookDocument } from '../model/document.js';
+import type { NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import type { NotebookSource } from './notebook-source.js';
 import { readServerFile, readStamp, type ServerFile, type ServerPlace, type Stamp, writeServerFile } from './server-file.js';
@@ -31,9 +30,8 @@ export class StoredNotebook implements NotebookSource {
   readonly people: readonly string[] = [];
   readonly #options: StoredNotebookOptions;
   readonly #synced: SyncedNotebook;
-  /** As it was read last. */
-  #file: ServerFile;
   #stamp: Stamp;
+  #reprinted: ServerFile['reprinted'];
   #turn: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #running = 0;
@@ -41,9 +39,9 @@ export class StoredNotebook implements NotebookSource {
 
   private constructor(options: StoredNotebookOptions, file: ServerFile) {
     this.#options = options;
-    this.#synced = new SyncedNotebook(createDocument(file.file.notebook));
-    this.#file = file;
+    this.#synced = new SyncedNotebook(file.file);
     this.#stamp = file.stamp;
+    this.#reprinted = file.reprinted;
     if (this.note !== undefined) options.logger?.info(this.note, { path: options.path });
     this.#stopListening = this.document.onChange(({ change: { op } }) => this.#saveSoon(op.type === 'editOutputs'));
   }
@@ -54,9 +52,8 @@ export class StoredNotebook implements NotebookSource {
   }
 
   get note(): string | undefined {
-    const { file, reprinted } = this.#file;
-    if (reprinted === undefined) return fileNote(this.path, file);
-    return `Jupyter writes the whole of "${this.path}" anew with each edit: ${reprinted}.`;
+    if (this.#reprinted === undefined) return fileNote(this.path, this.#synced.file);
+    return `Jupyter writes the whole of "${this.path}" anew with each edit: ${this.#reprinted}.`;
   }
 
   get document(): NotebookDocument {
@@ -105,10 +102,10 @@ export class StoredNotebook implements NotebookSource {
   }
 
   async #readAgain(): Promise<Notebook> {
-    const read = await readServerFile(this.#options, toKnown(this.#synced.base.cells));
-    this.#synced.takeIn(read.file.notebook, 'theirs');
-    this.#file = read;
+    const read = await readServerFile(this.#options, this.#synced.known);
+    this.#synced.takeIn(read.file, 'theirs');
     this.#stamp = read.stamp;
+    this.#reprinted = read.reprinted;
     return read.file.notebook;
   }
 
@@ -125,27 +122,16 @@ export class StoredNotebook implements NotebookSource {
   async #write(): Promise<string[]> {
     const { version } = this.document;
     const notebook = this.#synced.toNotebook();
-    const hash = await writeServerFile(this.#options, this.#file, notebook);
+    const { file } = this.#synced;
+    const hash = await writeServerFile(this.#options, { file, reprinted: this.#reprinted }, notebook);
     this.#synced.markSaved(notebook, version);
-    await this.#keepIds(notebook);
+    const { path, cellIds, logger } = this.#options;
+    await keepLackingIds(cellIds, { path, key: keyOf(this.#options), form: file.form, notebook, logger });
     // The answer tells how the file is by now, which may be somebody else's work already.
     const stamp = await readStamp(this.#options);
-    if (stamp.hash === hash) {
-      const { file } = this.#file;
-      if (file.old) this.#file = { ...this.#file, file: { ...file, old: undefined, mended: [] } };
-      this.#stamp = stamp;
-      return [];
-    }
-    return cellChanges(notebook, await this.#readAgain());
-  }
-
-  /** Without them the next process would know other ids. That is no reason not to save. */
-  async #keepIds(notebook: Notebook): Promise<void> {
-    const { cellIds, logger, path } = this.#options;
-    if (!cellIds || !this.#file.file.form.lacksIds(notebook)) return;
-    await cellIds.write(keyOf(this.#options), toKnown(notebook.cells)).catch((error: unknown) => {
-      logger?.warn('The ids of cells were not kept.', { path, error: messageOf(error) });
-    });
+    if (stamp.hash !== hash) return cellChanges(notebook, await this.#readAgain());
+    this.#stamp = stamp;
+    return [];
   }
 
   /** What agents write is saved by their calls; outputs come at any time. */

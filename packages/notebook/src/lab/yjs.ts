@@ -2,4 +2,6 @@
 export { diffArrays } from 'diff';
 export * as decoding from 'lib0/decoding';
 export * as encoding from 'lib0/encoding';
+export { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protocols/awareness';
+export * as sync from 'y-protocols/sync';
 export * from 'yjs';

@@ -38,9 +38,7 @@ export function giveIds(cells: readonly { id: string | undefined; type: string; 
   });
 }
 
-interface Revised {
-  readonly rev: number;
-}
+type Revised = Pick<KnownCell, 'rev'>;
 
 /** Which cell was which: by index, the new ones to the old ones. */
 function matchCells(now: readonly Revised[], before: readonly Revised[]): Map<number, number> {

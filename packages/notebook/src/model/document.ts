@@ -1,10 +1,10 @@
 import { revOf } from '@notebridge/kit/cell-rev';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './cell.js';
 import { createCellId } from './cell-ids.js';
-import { CellPlaces } from './cell-places.js';
 import { NotebookError } from './errors.js';
 import { toWellFormed } from './json.js';
 import { defaultNotebookLimits } from './nbformat.js';
@@ -217,9 +217,7 @@ export class NotebookDocument {
   #keepBooks(id: string, { op, by }: Change, exists: boolean): void {
     if (op.type === 'setOutputs' || op.type === 'setType' || op.type === 'restore' || !exists) this.#logs.delete(id);
     if (exists) this.#deleted.delete(id);
-    else this.#deleted.set(id, by);
-    const [oldest] = this.#deleted.keys();
-    if (this.#deleted.size > maxRememberedDeletions && oldest !== undefined) this.#deleted.delete(oldest);
+    else keepLatest(this.#deleted, [id, by], maxRememberedDeletions);
   }
 
   #editOutputs(id: string, by: Actor, edit: (log: OutputLog) => ReturnType<OutputLog['append']>): void {
@@ -300,4 +298,37 @@ function staleCell({ cell, index }: PlacedCell, expectedRev: number): NotebookEr
     changedBy: cell.changedBy,
   };
   return new NotebookError('stale_cell', message, { data });
+}
+
+/**
+ * Finds cells by their ids. It knows where each was seen last, and looks from there outwards: a cell that comes, goes or moves shifts
+ * those behind it by one, and going through all of them with each change would make every change of a large notebook slow.
+ */
+class CellPlaces {
+  #lastSeen: Map<string, number> | undefined;
+
+  /** -1 if it is not among them. `cells` are those after the last change that was passed to `keep`. */
+  indexOf(cells: readonly Cell[], id: string): number {
+    this.#lastSeen ??= new Map(cells.map((cell, index) => [cell.id, index]));
+    const seenAt = this.#lastSeen.get(id);
+    if (seenAt === undefined) return -1;
+    const index = findNear(cells, id, seenAt);
+    if (index !== seenAt && index !== -1) this.#lastSeen.set(id, index);
+    return index;
+  }
+
+  /** Must be called with every change. */
+  keep(op: Operation): void {
+    if (op.type === 'insert' || op.type === 'restore') this.#lastSeen?.set(op.cell.id, op.index);
+    else if (op.type === 'move') this.#lastSeen?.set(op.id, op.index);
+    else if (op.type === 'delete') this.#lastSeen?.delete(op.id);
+  }
+}
+
+function findNear(cells: readonly Cell[], id: string, start: number): number {
+  for (let [below, above] = [start, start + 1]; below >= 0 || above < cells.length; below--, above++) {
+    if (cells[below]?.id === id) return below;
+    if (cells[above]?.id === id) return above;
+  }
+  return -1;
 }

@@ -1,10 +1,9 @@
 import type { CellContent, CellType, Notebook } from './cell.js';
 import { diskKeysOf, diskValue, memberOf } from './disk-cell.js';
 import { isSameJson, keysOf, toObject } from './json.js';
-import { type Item, innerStyle, isSorted, JsonPatch } from './json-patch.js';
+import { type FoundStyle, type Item, innerStyle, isSorted, JsonPatch, quoteAs, styleAt } from './json-patch.js';
 import { nbformatStyle, printNotebookJson } from './json-printer.js';
 import { type Child, type Container, readContainer, skipSpace } from './json-spans.js';
-import { type FoundStyle, quoteAs, styleAt } from './json-style.js';
 import { putBackLongStrings, type ThinText } from './long-strings.js';
 import type { SplitText } from './outputs.js';
 import { toLines } from './text.js';

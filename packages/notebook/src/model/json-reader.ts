@@ -1,5 +1,6 @@
 import { ExactNumber } from '@notebridge/kit/json';
 import { toObject } from './json.js';
+import { isContainer, readContainer, skipSpace } from './json-spans.js';
 import { takenStringOf } from './long-strings.js';
 
 /** The way from the root to a value: keys and indexes. */
@@ -20,11 +21,8 @@ export class JsonSyntaxError extends Error {
  * else is allowed beyond the standard. Order of keys and spelling of numbers are kept. `strings`: those that were taken out of the text.
  * Throws `JsonSyntaxError`.
  */
-export function parseNotebookJson(
-  text: string,
-  { maxDepth = 256, strings = [] }: { maxDepth?: number; strings?: readonly string[] } = {},
-): unknown {
-  const reader = new Reader(text, maxDepth, strings);
+export function parseNotebookJson(text: string, strings: readonly string[] = []): unknown {
+  const reader = new Reader(text, strings);
   const value = reader.readValue();
   reader.expectEnd();
   return value;
@@ -32,8 +30,18 @@ export function parseNotebookJson(
 
 /** Where the value at `path` begins in a text that `parseNotebookJson` has accepted; of a path that leads nowhere, its last place that is there. */
 export function offsetOf(text: string, path: JsonPath): number {
-  return new Reader(text, Number.POSITIVE_INFINITY).find(path);
+  const bytes = new TextEncoder().encode(text);
+  let at = skipSpace(bytes, 0);
+  for (const step of path) {
+    // Of equal keys the last one counts.
+    const child = isContainer(bytes, at) && readContainer(bytes, at).children.findLast(({ key }, index) => (key ?? index) === step);
+    if (!child) break;
+    at = child.value;
+  }
+  return new TextDecoder().decode(bytes.subarray(0, at)).length;
 }
+
+const maxDepth = 256;
 
 // One sticky expression per token: the engine's own scanner is faster than a loop over characters in JavaScript.
 const space = /[ \t\n\r]*/y;
@@ -43,14 +51,12 @@ const pythonNumbers = ['NaN', 'Infinity', '-Infinity'];
 
 class Reader {
   readonly #text: string;
-  readonly #maxDepth: number;
   readonly #strings: readonly string[];
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, maxDepth: number, strings: readonly string[] = []) {
+  constructor(text: string, strings: readonly string[]) {
     this.#text = text;
-    this.#maxDepth = maxDepth;
     this.#strings = strings;
   }
 
@@ -69,25 +75,6 @@ class Reader {
 
   expectEnd(): void {
     if (this.#peek() !== undefined) throw this.#fault('the end of the text was expected');
-  }
-
-  find(path: JsonPath): number {
-    const next = this.#peek();
-    const start = this.#at;
-    const [step, ...rest] = path;
-    if (step === undefined || (next !== '{' && next !== '[')) return start;
-    // Of equal keys the last one counts, so the search goes on to the end of the object.
-    let found = start;
-    for (const key of next === '{' ? this.#keys() : this.#items()) {
-      this.#peek();
-      const valueStart = this.#at;
-      if (key === step) {
-        found = this.find(rest);
-        this.#at = valueStart;
-      }
-      this.readValue();
-    }
-    return found;
   }
 
   #readArray(): unknown[] {
@@ -133,7 +120,7 @@ class Reader {
   }
 
   #open(): void {
-    if (++this.#depth > this.#maxDepth) throw this.#fault(`is nested deeper than ${this.#maxDepth} levels`);
+    if (++this.#depth > maxDepth) throw this.#fault(`is nested deeper than ${maxDepth} levels`);
     this.#at++;
   }
 

@@ -1,17 +1,15 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type CellContent, emptyNotebook, type Notebook } from './cell.js';
 import { giveIds, type KnownCell } from './cell-ids.js';
-import { toDiskCell } from './disk-cell.js';
+import { objectOf, othersOf, toCell, toDiskCell, without } from './disk-cell.js';
 import { NotebookError } from './errors.js';
 import { FileForm } from './file-form.js';
-import { objectOf, othersOf, toCell, without } from './from-disk.js';
 import { toPlainNumber } from './json.js';
 import { type JsonPath, JsonSyntaxError, offsetOf, parseNotebookJson, pathText, placeOf } from './json-reader.js';
 import { type ThinText, takeOutLongStrings } from './long-strings.js';
 import { upgradeNotebook } from './nbformat-3.js';
-import { schemaOf } from './nbformat-schema.js';
-import { describeValue, SchemaFault } from './schema-check.js';
-import { bytesText, utf8Length } from './text.js';
+import { describeValue, SchemaFault, schemaOf } from './nbformat-schema.js';
+import { bytesText } from './text.js';
 
 export interface NotebookLimits {
   /** Bytes of the file. Default 100 MiB. */
@@ -67,8 +65,7 @@ export function readNotebook(bytes: Uint8Array, { limits = {}, known = [] }: Rea
 
 /** The same for a text, which is not to be written again. */
 export function parseNotebook(text: string, limits: NotebookLimits = {}): ParsedNotebook {
-  assertSize(utf8Length(text), limits);
-  const { notebook, mended } = parse(text.replace(/^\ufeff/, ''), { limits });
+  const { notebook, mended } = readNotebook(new TextEncoder().encode(text), { limits });
   return { notebook, mended };
 }
 
@@ -194,7 +191,7 @@ function faultsOf(file: JsonObject, minor: number, cells: readonly { id: string 
 
 function parseText(text: string, strings: readonly string[]): unknown {
   try {
-    return parseNotebookJson(text, { strings });
+    return parseNotebookJson(text, strings);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const { line, column } = placeOf(text, error.offset);

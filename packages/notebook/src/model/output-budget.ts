@@ -23,6 +23,11 @@ const maxErrorBytes = 64 * 1024;
 const maxNamedParts = 20;
 const maxNameCharacters = 100;
 
+export interface LeftOutPart {
+  readonly what: string;
+  readonly bytes: number;
+}
+
 /** What was left out of a cell's outputs, so that a note can say so. */
 export class LeftOut {
   #streamBytes = 0;
@@ -37,7 +42,7 @@ export class LeftOut {
     if (this.#tail.length > 4 * maxTailCharacters) this.#tail = this.#tail.slice(-2 * maxTailCharacters);
   }
 
-  addPart(what: string, bytes: number): void {
+  addPart({ what, bytes }: LeftOutPart): void {
     const name = this.#parts.has(what) || (this.#parts.size < maxNamedParts && what.length <= maxNameCharacters) ? what : 'other types';
     const { count, bytes: before } = this.#parts.get(name) ?? { count: 0, bytes: 0 };
     this.#parts.set(name, { count: count + 1, bytes: before + bytes });
@@ -69,13 +74,10 @@ export function valueBytes(value: unknown): number {
  * The part of a bundle that fits. A value is kept whole or not at all, since half an image or half a page is none; only plain
  * text is cut.
  */
-export function fitBundle(
-  bundle: MimeBundle,
-  maxBytes: number,
-  leftOut: (what: string, bytes: number) => void,
-): { bundle: MimeBundle; bytes: number } {
+export function fitBundle(bundle: MimeBundle, maxBytes: number): { bundle: MimeBundle; bytes: number; leftOut: LeftOutPart[] } {
   const parts = keysOf(bundle).map((type) => ({ type, value: bundle[type], bytes: valueBytes(bundle[type]) }));
   const fitting = new Map<string, unknown>();
+  const leftOut: LeftOutPart[] = [];
   let total = 0;
   // Small ones first: the plain text of a huge table is worth keeping.
   for (const { type, value, bytes } of parts.toSorted((a, b) => a.bytes - b.bytes)) {
@@ -84,14 +86,14 @@ export function fitBundle(
       total += bytes;
     } else if (type === 'text/plain' && typeof value === 'string') {
       const cut = cutToBytes(value, maxBytes - total);
-      leftOut(type, bytes - utf8Length(cut));
+      leftOut.push({ what: type, bytes: bytes - utf8Length(cut) });
       if (cut === '') continue;
       fitting.set(type, cut);
       total += utf8Length(cut);
-    } else leftOut(type, bytes);
+    } else leftOut.push({ what: type, bytes });
   }
   const kept = parts.filter(({ type }) => fitting.has(type)).map(({ type }) => [type, fitting.get(type)] as const);
-  return { bundle: toObject(kept), bytes: total };
+  return { bundle: toObject(kept), bytes: total, leftOut };
 }
 
 /** An error that a cell can keep whatever its budget: the message cut, the middle of the traceback left out. */

@@ -1,6 +1,5 @@
-import { appendAll } from '@notebridge/kit/long-lists';
 import type { DisplayDataOutput, ExecuteResultOutput, Output } from './output.js';
-import { defaultOutputLimits, fitBundle, fitError, LeftOut, type OutputLimits, valueBytes } from './output-budget.js';
+import { defaultOutputLimits, fitBundle, fitError, LeftOut, type LeftOutPart, type OutputLimits, valueBytes } from './output-budget.js';
 import { sortTop } from './outputs.js';
 import { StreamText, settle } from './stream-text.js';
 import { cutToBytes, toText, utf8Length } from './text.js';
@@ -49,7 +48,7 @@ export class OutputLog {
         return this.#appendText(output.name, toText(output.text));
       case 'error':
         // Errors have a limit of their own, so that the one that ends a long output is seen.
-        if (this.#count >= 2 * this.#limits.maxOutputs) return this.#leaveOut((record) => record.addPart('error', valueBytes(output)));
+        if (this.#count >= 2 * this.#limits.maxOutputs) return this.#leaveOutParts([{ what: 'error', bytes: valueBytes(output) }]);
         return [this.#add(fitError(output))];
       default:
         return this.#appendRich(output);
@@ -59,20 +58,11 @@ export class OutputLog {
   /** Another display in the place of one. One that is larger than what is left stays away, and the old one is shown. */
   replace(index: number, before: Output, output: DisplayDataOutput | ExecuteResultOutput): OutputEdit[] {
     const left = this.#limits.maxRichBytes - this.#richBytes + valueBytes(before);
-    const missing: [string, number][] = [];
-    const { bundle } = fitBundle(output.data, left, (what, size) => missing.push([what, size]));
-    const edits: OutputEdit[] = [];
-    if (missing.length === 0 || Object.keys(bundle).length > 0) {
-      const next = sortTop({ ...output, data: bundle }) as Output;
-      this.#richBytes += valueBytes(next) - valueBytes(before);
-      edits.push({ type: 'setOutput', index, output: next });
-    }
-    for (const [what, size] of missing)
-      appendAll(
-        edits,
-        this.#leaveOut((record) => record.addPart(what, size)),
-      );
-    return edits;
+    const { bundle, leftOut } = fitBundle(output.data, left);
+    if (leftOut.length > 0 && Object.keys(bundle).length === 0) return this.#leaveOutParts(leftOut);
+    const next = sortTop({ ...output, data: bundle }) as Output;
+    this.#richBytes += valueBytes(next) - valueBytes(before);
+    return [{ type: 'setOutput', index, output: next }, ...this.#leaveOutParts(leftOut)];
   }
 
   /**
@@ -111,22 +101,16 @@ export class OutputLog {
   }
 
   #appendRich(output: DisplayDataOutput | ExecuteResultOutput): OutputEdit[] {
-    if (this.#count >= this.#limits.maxOutputs) {
-      return this.#leaveOut((record) => record.addPart(output.output_type, valueBytes(output.data)));
-    }
-    const missing: [string, number][] = [];
-    const { bundle, bytes } = fitBundle(output.data, this.#limits.maxRichBytes - this.#richBytes, (what, size) =>
-      missing.push([what, size]),
-    );
+    if (this.#count >= this.#limits.maxOutputs) return this.#leaveOutParts([{ what: output.output_type, bytes: valueBytes(output.data) }]);
+    const { bundle, bytes, leftOut } = fitBundle(output.data, this.#limits.maxRichBytes - this.#richBytes);
     this.#richBytes += bytes;
-    const isEmpty = missing.length > 0 && Object.keys(bundle).length === 0;
+    const isEmpty = leftOut.length > 0 && Object.keys(bundle).length === 0;
     const edits = isEmpty ? [] : [this.#add({ ...output, data: bundle })];
-    for (const [what, size] of missing)
-      appendAll(
-        edits,
-        this.#leaveOut((record) => record.addPart(what, size)),
-      );
-    return edits;
+    return [...edits, ...this.#leaveOutParts(leftOut)];
+  }
+
+  #leaveOutParts(parts: readonly LeftOutPart[]): OutputEdit[] {
+    return parts.flatMap((part) => this.#leaveOut((record) => record.addPart(part)));
   }
 
   #add(output: Output): OutputEdit {

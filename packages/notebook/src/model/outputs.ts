@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { compareCodePoints, keysOf, toCanonical, toObject } from './json.js';
-import { schemaOf } from './nbformat-schema.js';
+import { SchemaFault, schemaOf } from './nbformat-schema.js';
 import type { MimeBundle, Output } from './output.js';
-import { SchemaFault } from './schema-check.js';
 import { isJsonMimeType, toLines, toText } from './text.js';
 
 /** A schema that lets unknown keys pass, since they are dropped anyway. */

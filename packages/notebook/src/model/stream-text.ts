@@ -1,3 +1,4 @@
+import { sameStart } from './text.js';
 import { maxRows, TextScreen } from './text-screen.js';
 
 /** How a text changes: `keep` characters stay, `removed` goes, `text` takes its place. */
@@ -72,14 +73,4 @@ export function settle(text: string): string {
   screen.write(text);
   screen.end();
   return screen.settle().rows.join('\n');
-}
-
-/** How many characters two texts have in common at their beginning; no character is cut in two. */
-function sameStart(before: string, after: string): number {
-  if (after.startsWith(before)) return before.length;
-  const shorter = Math.min(before.length, after.length);
-  let at = 0;
-  while (at < shorter && before.charCodeAt(at) === after.charCodeAt(at)) at++;
-  const last = before.charCodeAt(at - 1);
-  return last >= 0xd800 && last <= 0xdbff ? at - 1 : at;
 }

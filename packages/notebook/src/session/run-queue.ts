@@ -105,26 +105,9 @@ export class RunQueue {
     return this.#waiting.map(({ job }) => toRun(job));
   }
 
-  /** The run's id, and its result. */
-  add(cellId: string, source: string, options: RunOptions): BegunRun {
-    return this.#add({ id: ++this.#lastId, cellId, source, options, state: 'queued', stop: new AbortController() });
-  }
-
-  /** Before any other. */
-  addEarlier({ cellId, by, startedAt, follow }: EarlierRun): BegunRun {
-    return this.#add({
-      id: ++this.#lastId,
-      cellId,
-      source: '',
-      options: { by },
-      state: 'queued',
-      startedAt,
-      follow,
-      stop: new AbortController(),
-    });
-  }
-
-  #add(job: Job): BegunRun {
+  /** The run's id, and its result. One that a kernel has already (`follow`) comes before any other. */
+  add(asked: Pick<Job, 'cellId' | 'source' | 'options' | 'startedAt' | 'follow'>): BegunRun {
+    const job: Job = { ...asked, id: ++this.#lastId, state: 'queued', stop: new AbortController() };
     const { cellId } = job;
     const { signal } = job.options;
     if (signal?.aborted) return { id: job.id, result: Promise.reject(notRun('it was cancelled')({ cellId })) };

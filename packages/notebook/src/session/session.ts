@@ -11,11 +11,9 @@ import { NotebookError } from '../model/errors.js';
 import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from '../model/journal.js';
 import type { Output } from '../model/output.js';
 import { WidgetModels } from '../widgets/widget-models.js';
-import { createCellSink, deletedCell } from './cell-sink.js';
+import { CellOutputs, deletedCell } from './cell-outputs.js';
 import { askerUntil } from './code-askers.js';
-import { Displays } from './displays.js';
 import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js';
-import { LateOutputs } from './late-outputs.js';
 import { RunLog } from './run-log.js';
 import {
   type BegunRun,
@@ -64,8 +62,7 @@ export class NotebookSession {
   readonly runs: RunLog;
   /** Undefined of a kernel that never has any. */
   readonly widgets: WidgetModels | undefined;
-  readonly #displays: Displays;
-  readonly #late: LateOutputs;
+  readonly #outputs: CellOutputs;
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
   readonly #stopListening: (() => void)[];
@@ -83,8 +80,7 @@ export class NotebookSession {
     this.describeKernel = describeKernel;
     this.journal = new Journal(document, journal);
     this.#readOnly = readOnly;
-    this.#displays = new Displays(document);
-    this.#late = new LateOutputs(document);
+    this.#outputs = new CellOutputs(document);
     this.widgets = kernel.comms && new WidgetModels(kernel.comms);
     this.questions = new InputQuestions((event) => this.#listeners.emit(event));
     this.#queue = new RunQueue({
@@ -100,7 +96,7 @@ export class NotebookSession {
       document.onChange((event) => this.#dropDeleted(event)),
       kernel.onState((state) => {
         const { info, layers } = kernel;
-        if (state === 'starting') for (const each of [this.#displays, this.#late]) each.forget();
+        if (state === 'starting') this.#outputs.forget();
         if (state === 'starting' || state === 'dead') this.widgets?.clear();
         this.#listeners.emit({ type: 'kernel', state, info: { ...info }, ...(layers ? { layers } : {}) });
       }),
@@ -164,18 +160,18 @@ export class NotebookSession {
   begin(cellId: string, options: RunOptions): BegunRun {
     this.#assertOpen();
     const { cell } = this.document.get(cellId);
-    if (cell.type === 'code') return this.#queue.add(cellId, cell.source, options);
+    if (cell.type === 'code') return this.#queue.add({ cellId, source: cell.source, options });
     throw new NotebookError('not_code_cell', `The cell "${cellId}" is a ${cell.type} cell; only code cells can be run.`, {
       data: { cellId },
     });
   }
 
   /** What an earlier process began is a run of this session, as long as it goes on and when it has ended. Before any other run. */
-  follow(run: EarlierRun): void {
+  follow({ name, cellId, by, startedAt, follow }: EarlierRun): void {
     this.#assertOpen();
     this.#started ??= Promise.resolve();
-    const { id, result } = this.#queue.addEarlier(run);
-    this.runs.keepName(id, run.name);
+    const { id, result } = this.#queue.add({ cellId, source: '', options: { by }, startedAt, follow });
+    this.runs.keepName(id, name);
     // Who asked for it is gone.
     result.catch(() => {});
   }
@@ -208,7 +204,7 @@ export class NotebookSession {
     this.#assertOpen();
     this.#queue.drop(notRun(`${by.name} restarted the kernel`));
     this.#queue.stopRunning();
-    this.#late.forget();
+    this.#outputs.endLate();
     this.#listeners.emit({ type: 'restarted', by });
     if (!this.#started) return this.start();
     this.#started = this.kernel.restart();
@@ -226,7 +222,7 @@ export class NotebookSession {
     this.#widgetCalls++;
     await this.kernel.comms?.send(message, (shown) => {
       if (shown.kind === 'clear') return;
-      if (shown.update && shown.displayId !== undefined) return this.#displays.update(shown.displayId, shown.output, by);
+      if (shown.update && shown.displayId !== undefined) return this.#outputs.update(shown.displayId, shown.output, by);
       if (!hasCell()) return;
       hasShown = true;
       this.document.appendOutput(cellId, shown.output, { by });
@@ -256,7 +252,7 @@ export class NotebookSession {
     this.#queue.drop(() => new NotebookError('closed', 'The notebook was closed before the cell ran.'));
     this.#queue.stopRunning();
     for (const stop of this.#stopListening) stop();
-    this.#late.close();
+    this.#outputs.close();
     this.questions.close();
     this.runs.close();
     this.journal.close();
@@ -266,7 +262,7 @@ export class NotebookSession {
 
   async #execute(job: Job): Promise<RunResult> {
     const { options } = job;
-    const sink = createCellSink({ document: this.document, displays: this.#displays, late: this.#late, job });
+    const sink = this.#outputs.sinkOf(job);
     const ended = new AbortController();
     const given = options.asker ?? (options.by.kind === 'person' ? this.questions.askerFor(toRun(job)) : undefined);
     const heard: ExecuteOptions = {

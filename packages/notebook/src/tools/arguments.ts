@@ -1,7 +1,7 @@
 import { nearest } from '@notebridge/kit/did-you-mean';
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { NotebookError } from '../model/errors.js';
-import { describeValue } from '../model/schema-check.js';
+import { describeValue } from '../model/nbformat-schema.js';
 
 /** The JSON Schema of one argument: as much of it as our tools use. */
 export interface ArgumentSchema {
@@ -23,10 +23,9 @@ export interface InputSchema {
 
 /** The arguments of a call, once they are known to fit the schema. Throws `bad_arguments`, naming all that is wrong. */
 export function checkArguments(tool: string, schema: InputSchema, given: unknown): JsonObject {
-  const faults = isRecord(given ?? {})
-    ? faultsOf(schema, (given ?? {}) as JsonObject)
-    : [`an object is wanted, and ${describeValue(given)} was given`];
-  if (faults.length === 0) return (given ?? {}) as JsonObject;
+  const args = given ?? {};
+  const faults = isJsonObject(args) ? faultsOf(schema, args) : [`an object is wanted, and ${describeValue(given)} was given`];
+  if (faults.length === 0) return args as JsonObject;
   throw new NotebookError('bad_arguments', `Invalid arguments for ${tool}: ${faults.join('; ')}.`, { data: { tool } });
 }
 
@@ -64,6 +63,20 @@ function boundsOf({ minimum, maximum }: ArgumentSchema): string {
   return maximum === undefined ? ` of ${minimum} or more` : ` from ${minimum} to ${maximum}`;
 }
 
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+/* The arguments that several tools have. */
+
+export const cellIndex: ArgumentSchema = {
+  type: 'integer',
+  minimum: 0,
+  description: 'Place in the notebook, from 0; beyond the end means last.',
+};
+
+export const newCellIndex: ArgumentSchema = { ...cellIndex, description: 'Place of the new cell, from 0. Default: the end.' };
+
+export const cellId: ArgumentSchema = { type: 'string', description: 'As get_cells or an add tool gave it.' };
+
+export const expectedRev: ArgumentSchema = {
+  type: 'integer',
+  minimum: 0,
+  description: 'The "rev" of get_cells: refused, with the cell as it is now, if it has another. Default: as you last read or wrote it.',
+};

@@ -1,6 +1,7 @@
 import { refusedUnread } from '@notebridge/kit/cell-rev';
+import type { NewCell } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import { cellId, cellIndex, expectedRev, newCellIndex } from './cell-arguments.js';
+import { cellId, cellIndex, expectedRev, newCellIndex } from './arguments.js';
 import { adds, defineNotebookTool, type NotebookToolCall, replaces } from './tool.js';
 
 /** The five of Colab that write. Those that replace or remove what stands in a cell take `expected_rev` beside what Colab has. */
@@ -22,8 +23,7 @@ export const addCodeCell = defineNotebookTool<{ cellIndex?: number; language?: s
         `The kernel of this notebook runs ${language}, not ${args.language}. Add the cell with language "${language}".`,
       );
     }
-    const { id } = session.document.insert(args.cellIndex ?? session.document.cells.length, { type: 'code', source: args.code }, { by });
-    return { value: { newCellId: id } };
+    return { value: { newCellId: addCell({ session, by }, args.cellIndex, { type: 'code', source: args.code }) } };
   },
 });
 
@@ -33,14 +33,7 @@ export const addTextCell = defineNotebookTool<{ cellIndex?: number; content: str
   properties: { cellIndex: newCellIndex, content: { type: 'string', description: 'The text, in Markdown.' } },
   required: ['content'],
   annotations: adds('Add a text cell'),
-  answer({ session, args, by }) {
-    const { id } = session.document.insert(
-      args.cellIndex ?? session.document.cells.length,
-      { type: 'markdown', source: args.content },
-      { by },
-    );
-    return { value: { newCellId: id } };
-  },
+  answer: (call) => ({ value: { newCellId: addCell(call, call.args.cellIndex, { type: 'markdown', source: call.args.content }) } }),
 });
 
 export const updateCell = defineNotebookTool<{ cellId: string; content: string; expected_rev?: number }>({
@@ -77,6 +70,22 @@ export const deleteCell = defineNotebookTool<{ cellId: string; expected_rev?: nu
     return { value: {} };
   },
 });
+
+export const undoLastChange = defineNotebookTool<Record<string, never>>({
+  name: 'undo_last_change',
+  description:
+    'Takes back your last change of the notebook: the cell is exactly as it was, with source, outputs and place. Refused if a person has changed the cell since. What code did when it ran cannot be taken back. Answers {"undone": {change, cellId}}.',
+  annotations: replaces('Undo the last change'),
+  answer({ session, by, context }) {
+    const { action, cellId } = session.undoLast({ by, ofAgent: context.agent });
+    return { value: { undone: { change: action, cellId } } };
+  },
+});
+
+/** Where it is asked for, or at the end. Returns its id. */
+function addCell({ session, by }: Pick<NotebookToolCall<unknown>, 'session' | 'by'>, cellIndex: number | undefined, cell: NewCell): string {
+  return session.document.insert(cellIndex ?? session.document.cells.length, cell, { by }).id;
+}
 
 function editOptions({ by, args }: NotebookToolCall<{ expected_rev?: number }>) {
   return { by, expectedRev: args.expected_rev };

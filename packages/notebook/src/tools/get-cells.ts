@@ -3,10 +3,9 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { Cell } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { toLines } from '../model/text.js';
-import { cellId, cellIndex } from './cell-arguments.js';
-import { fitOutputs, shareOut, sizeOfOutputs } from './fit-outputs.js';
+import { cellId, cellIndex } from './arguments.js';
+import { fitOutputs, fitPart, shareOut, sizeOfOutputs, wholeCharacter } from './fit-outputs.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
-import { fitPart, wholeCharacter } from './text-part.js';
 import { defineNotebookTool, looks } from './tool.js';
 
 interface GetCellsArguments {
@@ -97,7 +96,7 @@ export function fitCells(cells: readonly CellView[], maxCharacters: number): Cel
 }
 
 /** Throws `bad_arguments`. */
-function assertFitting({ cellIndexStart, cellIndexEnd, cellId: id, sourceFrom, sourceTo }: GetCellsArguments & Indexes): void {
+function assertFitting({ cellIndexStart, cellIndexEnd, cellId: id, sourceFrom, sourceTo }: AskedCells): void {
   const fault =
     cellIndexEnd < cellIndexStart
       ? `cellIndexEnd (${cellIndexEnd}) is before cellIndexStart (${cellIndexStart})`
@@ -109,10 +108,7 @@ function assertFitting({ cellIndexStart, cellIndexEnd, cellId: id, sourceFrom, s
   if (fault) throw new NotebookError('bad_arguments', `Invalid arguments for get_cells: ${fault}.`);
 }
 
-interface Indexes {
-  cellIndexStart: number;
-  cellIndexEnd: number;
-}
+type AskedCells = GetCellsArguments & Required<Pick<GetCellsArguments, 'cellIndexStart' | 'cellIndexEnd'>>;
 
 /** A range of one source, as much of it as fits. The parts of one revision, one behind the other, are the source. */
 function toPart(cell: Cell, from: number, to: number | undefined, maxCharacters: number): CellView {

@@ -6,9 +6,9 @@ import { toText } from '../model/text.js';
 import type { ImageRegion } from '../outputs/image-scaling.js';
 import { describeScripted } from '../outputs/scripted-summary.js';
 import { toPlainText } from '../outputs/terminal-text.js';
-import { cellId } from './cell-arguments.js';
+import { cellId } from './arguments.js';
+import { fitPart, wholeCharacter } from './fit-outputs.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
-import { fitPart, wholeCharacter } from './text-part.js';
 import { defineNotebookTool, looks, type ToolAnswer, type ToolOptions } from './tool.js';
 
 export interface GetOutputArguments {
@@ -45,7 +45,14 @@ export async function readOutput(outputs: readonly Output[], args: GetOutputArgu
   const type = args.type ?? (types.includes('text/plain') ? 'text/plain' : types[0]);
   const text = type === undefined || !Object.hasOwn(texts, type) ? undefined : texts[type];
   if (type === undefined || text === undefined) throw noType(index, args.type, types);
-  return answerPart({ output, type, types, text }, args, options);
+  const images = createImageCollector(options);
+  const about: JsonObject = { output_type: output.output_type, type: shortName(type), ...shortList(types), characters: text.length };
+  const image = images.takeOne(type, text, parseRegion(args.region));
+  if (image !== undefined) return { value: { ...about, text: await image }, images: images.blocks };
+  const { from = 0 } = args;
+  const start = wholeCharacter(text, Math.min(text.length, from < 0 ? Math.max(0, text.length + from) : from));
+  const part = fitPart(text.slice(start), maxTextCharactersOf(options));
+  return { value: { ...about, from: start, text: part, ...(start + part.length < text.length ? { next_from: start + part.length } : {}) } };
 }
 
 /** What an output has, by mime type. */
@@ -61,24 +68,6 @@ function textsOf(output: Output, { whole }: ToolOptions): { readonly [type: stri
 
 function isText(value: unknown): value is string | readonly string[] {
   return typeof value === 'string' || (Array.isArray(value) && value.every((line) => typeof line === 'string'));
-}
-
-interface Part {
-  output: Output;
-  type: string;
-  types: readonly string[];
-  text: string;
-}
-
-async function answerPart({ output, type, types, text }: Part, args: GetOutputArguments, options: ToolOptions): Promise<ToolAnswer> {
-  const images = createImageCollector(options);
-  const about: JsonObject = { output_type: output.output_type, type: shortName(type), ...shortList(types), characters: text.length };
-  const image = images.takeOne(type, text, parseRegion(args.region));
-  if (image !== undefined) return { value: { ...about, text: await image }, images: images.blocks };
-  const { from = 0 } = args;
-  const start = wholeCharacter(text, Math.min(text.length, from < 0 ? Math.max(0, text.length + from) : from));
-  const part = fitPart(text.slice(start), maxTextCharactersOf(options));
-  return { value: { ...about, from: start, text: part, ...(start + part.length < text.length ? { next_from: start + part.length } : {}) } };
 }
 
 /** Code may show as many types as it likes, under any names. */

@@ -1,7 +1,7 @@
 import { describeLayer } from '../kernel/layers.js';
 import type { Run } from '../session/run-queue.js';
 import type { NotebookSession } from '../session/session.js';
-import { defineNotebookTool, looks } from './tool.js';
+import { defineNotebookTool, looks, runs } from './tool.js';
 
 export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
   name: 'get_notebook_info',
@@ -34,8 +34,30 @@ export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
   },
 });
 
+export const interruptExecution = defineNotebookTool<Record<string, never>>({
+  name: 'interrupt_execution',
+  description:
+    'Interrupts the cell that is running, whoever started it; variables stay, and cells that wait go on. Answers {"interrupted": cell id or null}.',
+  annotations: { ...runs('Interrupt the running cell'), openWorldHint: false },
+  async answer({ session, by }) {
+    const run = await session.interrupt({ by });
+    return { value: { interrupted: run?.cellId ?? null } };
+  },
+});
+
+export const restartKernel = defineNotebookTool<Record<string, never>>({
+  name: 'restart_kernel',
+  description:
+    'Restarts the kernel: all variables are gone, the running cell is interrupted, cells that wait are forgotten; cells and outputs stay. Answers {"restarted": true, "kernel"}.',
+  annotations: { ...runs('Restart the kernel'), openWorldHint: false },
+  async answer({ session, by }) {
+    await session.restart({ by });
+    return { value: { restarted: true, kernel: toKernelView(session) } };
+  },
+});
+
 /** As agents see it. */
-export function toKernelView({ kernel: { info, state } }: Pick<NotebookSession, 'kernel'>) {
+function toKernelView({ kernel: { info, state } }: Pick<NotebookSession, 'kernel'>) {
   const { name, displayName: display_name, language, version } = info;
   return { name, display_name, language, version, state };
 }

@@ -1,13 +1,11 @@
 import type { NotebookSession } from '../session/session.js';
-import { interruptExecution, restartKernel } from './control-kernel.js';
-import { addCodeCell, addTextCell, deleteCell, moveCell, updateCell } from './edit-cells.js';
+import { addCodeCell, addTextCell, deleteCell, moveCell, undoLastChange, updateCell } from './edit-cells.js';
 import { getRun, interruptRun, listRuns } from './follow-runs.js';
 import { getCells } from './get-cells.js';
 import { getOutput } from './get-output.js';
-import { getNotebookInfo } from './notebook-info.js';
+import { getNotebookInfo, interruptExecution, restartKernel } from './notebook-info.js';
 import { runCode, runCodeCell } from './run-cells.js';
 import { bindTool, describeTool, type NotebookTool, type ToolDefinition, type ToolDescription, type ToolOptions } from './tool.js';
-import { undoLastChange } from './undo.js';
 
 /** A new tool is one object, and one line here. The first seven are Colab's, by name, arguments and results. */
 const definitions: readonly ToolDefinition[] = [

@@ -3,7 +3,7 @@ import { defaultWaitSeconds, outlivesText, waitSeconds } from '@notebridge/kit/r
 import { NotebookError } from '../model/errors.js';
 import { CallAsker } from '../session/code-askers.js';
 import type { RunResult } from '../session/run-queue.js';
-import { cellId, newCellIndex } from './cell-arguments.js';
+import { cellId, newCellIndex } from './arguments.js';
 import { fitOutputs } from './fit-outputs.js';
 import { createLineProgress } from './last-line.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';

@@ -1,15 +1,17 @@
 import type { KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { KernelChoice, KernelOffer } from '../kernels/kernel-choice.js';
-import type { Actor, CellContent, CellType } from '../model/cell.js';
+import type { Actor } from '../model/cell.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { Change, DocumentState } from '../model/operation.js';
 import type { MimeBundle } from '../model/output.js';
-import type { ElicitationAnswer } from '../session/elicitation.js';
 import type { OpenQuestion } from '../session/input-questions.js';
 import type { Run, RunStatus } from '../session/run-queue.js';
 import type { SessionEvent } from '../session/session.js';
+import type { ViewerAction } from './actions.js';
 import type { WidgetNews } from './widgets.js';
+
+export type { PastedCell, SourceUpdate, ViewerAction } from './actions.js';
 
 /**
  * What a window and the session's host say to each other: JSON messages over one WebSocket. The document, the kernel and the
@@ -113,11 +115,6 @@ export type HostMessage =
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string };
 
-/** A cut or copied cell, with all that a cell keeps when it is put somewhere else. */
-export type PastedCell = { readonly cellType: CellType; readonly source: string } & Partial<
-  Pick<CellContent, 'metadata' | 'attachments' | 'outputs' | 'executionCount'>
->;
-
 /** The `value` of `done` for an action that makes a cell: the window selects it. The change itself was sent before. */
 export interface InsertedCell {
   readonly cellId: string;
@@ -131,13 +128,6 @@ export interface KernelList {
 /** The same for several, in their order. */
 export interface InsertedCells {
   readonly cellIds: readonly string[];
-}
-
-/** One of several sources that change at once. */
-export interface SourceUpdate {
-  readonly cellId: string;
-  readonly source: string;
-  readonly expectedRev: number;
 }
 
 /** The `value` of `done` for `runAll`: how the last cell that ran has ended. */
@@ -165,86 +155,6 @@ export interface BesideImage {
   /** Base64. */
   readonly data: string;
 }
-
-/** What a person asks for. Refused edits leave the document as it is. */
-export type ViewerAction =
-  /** Answered with `InsertedCell`. */
-  | { readonly do: 'insert'; readonly index: number; readonly cellType: CellType; readonly source: string }
-  /** Answered with `InsertedCells`. */
-  | { readonly do: 'paste'; readonly index: number; readonly cells: readonly PastedCell[] }
-  | { readonly do: 'update'; readonly cellId: string; readonly source: string; readonly expectedRev?: number }
-  | { readonly do: 'move'; readonly cellId: string; readonly index: number }
-  /** All or, if one of them has another revision by now, none. */
-  | { readonly do: 'updateAll'; readonly updates: readonly SourceUpdate[] }
-  | { readonly do: 'delete'; readonly cellIds: readonly string[] }
-  /** Two cells of one: the text before `at` (UTF-16 units) goes into a new cell above; outputs stay with the rest. `InsertedCell`. */
-  | { readonly do: 'split'; readonly cellId: string; readonly at: number; readonly expectedRev: number }
-  /** One cell of several: the first one, of the type of the first, without outputs. */
-  | { readonly do: 'merge'; readonly cellIds: readonly string[] }
-  | { readonly do: 'setType'; readonly cellId: string; readonly cellType: CellType }
-  | { readonly do: 'clearOutputs'; readonly cellId: string }
-  /** Takes back the last step on cells, of this window (not runs, and not typing) or of an agent. Answered with `InsertedCell`; fails with `nothing_to_undo`. */
-  | { readonly do: 'undoStep' }
-  | { readonly do: 'run'; readonly cellId: string }
-  /** Code cells `from` … `to`, both included, in their order; without them the first and the last. Ends at the first that fails. `RanCells`. */
-  | { readonly do: 'runAll'; readonly from?: string; readonly to?: string; readonly restart?: boolean }
-  /** Answered with `Completions`. */
-  | { readonly do: 'complete'; readonly code: string; readonly position: number }
-  /** Answered with `Inspected`. */
-  | { readonly do: 'inspect'; readonly code: string; readonly position: number; readonly detail: 0 | 1 }
-  /** Answered with a list of `NearbyNotebook`. */
-  | { readonly do: 'listNotebooks' }
-  /** Opens another notebook of the folder, or makes one. Answered with `{ url }`, which opens one window. */
-  | { readonly do: 'openNotebook'; readonly path: string; readonly isNew: boolean }
-  /** Answers a question of the code; null refuses. Fails with `no_question`. */
-  | { readonly do: 'answerInput'; readonly questionId: number; readonly text: string | null }
-  /** Answers what a server asks in a call of the code. Fails with `no_question`, and `bad_arguments` for what the form does not ask for. */
-  | { readonly do: 'answerElicitation'; readonly questionId: number; readonly answer: ElicitationAnswer }
-  | { readonly do: 'stop' | 'interrupt' | 'restart' | 'save' }
-  /** Takes an agent's change back. */
-  | { readonly do: 'undo'; readonly entryId: number }
-  | { readonly do: 'disconnectAgent'; readonly agentId: string }
-  /** Whether an agent that asks for the notebook gets it. Fails with `no_question`. */
-  | { readonly do: 'answerTakeOver'; readonly questionId: number; readonly yes: boolean }
-  /** Takes the notebook away from an agent, which only looks from then on, or lets it write again. */
-  | { readonly do: 'setMayHold'; readonly agentId: string; readonly may: boolean }
-  | { readonly do: 'setReadOnly'; readonly readOnly: boolean }
-  /** Whether code may call tools. */
-  | { readonly do: 'setToolAccess'; readonly allowed: boolean }
-  /** Answered with `KernelList`. */
-  | { readonly do: 'listKernels' }
-  /**
-   * Puts another kernel in, as a restart does. Answered with `{ asks: KernelAsks }` where the person has to trust a folder first, as the list
-   * said (`trustFolder`). Fails with `unknown_kernel`, `kernel_unusable` or `kernel_failed`.
-   */
-  | { readonly do: 'useKernel'; readonly id: string }
-  /** Answers the question of the proposal; with yes, its folder, if it has one, is trusted and its kernel put in. With `id` or `folder` only if it is still of that one. */
-  | { readonly do: 'trustFolder'; readonly yes: boolean; readonly id?: string; readonly folder?: string }
-  /** Answers what `KernelChoice.mayAllow` offers; a yes restarts the kernel. Fails with `bad_request` for what is not offered any more. */
-  | { readonly do: 'allow'; readonly what: string; readonly yes: boolean }
-  /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
-  | { readonly do: 'readImage'; readonly path: string }
-  /** A library that a package of the kernel's Python brings, by the address at which a page looks for it. Answered with base64. */
-  | { readonly do: 'readLibrary'; readonly address: string }
-  /** A page that an output names, by its path. Answered with base64. */
-  | { readonly do: 'readPage'; readonly path: string }
-  /** The picture that a `draw` asked for, as the `data:` address of a PNG; null where there is none. */
-  | { readonly do: 'drawn'; readonly id: number; readonly picture: string | null }
-  /** Whether scripts in outputs may run, apart from everything. */
-  | { readonly do: 'trustOutputs'; readonly trusted: boolean }
-  /** Answered with `FoundWidget`. */
-  | { readonly do: 'findWidget'; readonly modelId: string }
-  /** Answered with `OpenedWidget`. */
-  | { readonly do: 'openWidget'; readonly modelId: string }
-  /** What a person did with a widget of this cell, as Jupyter's `comm_msg` has it. Done when the kernel has dealt with it. */
-  | {
-      readonly do: 'callWidget';
-      readonly commId: string;
-      readonly cellId: string;
-      readonly data: { readonly [key: string]: unknown };
-      readonly buffers: readonly string[];
-    }
-  | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */
 export interface ViewerMessage {

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { cellIdsIn } from '../../src/host/kept-cell-ids.js';
+import { cellIdsIn } from '../../src/host/kept-files.js';
 import { temporaryFolder } from './support/folder.js';
 import { ann, openStore } from './support/stores.js';
 

@@ -3,7 +3,7 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trustedOutputsIn } from '../../src/host/trusted-outputs.js';
+import { trustedOutputsIn } from '../../src/host/kept-files.js';
 import type { Output } from '../../src/model/output.js';
 import { personAt } from '../../src/viewer/protocol.js';
 import { temporaryFolder } from './support/folder.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { windowSeatsIn } from '../../src/host/window-seats.js';
+import { windowSeatsIn } from '../../src/host/kept-files.js';
 import { WindowTickets } from '../../src/host/window-tickets.js';
 import { proofText } from '../../src/viewer/window-proof.js';
 import { temporaryFolder } from './support/folder.js';

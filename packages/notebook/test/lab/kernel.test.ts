@@ -89,16 +89,18 @@ it('an interrupt of the agent ends its own cell', { timeout }, async () => {
 
 it('an interrupt does not hit the cell of a person that is before it in the kernel', { timeout }, async () => {
   const agent = await agentAt('before.ipynb');
-  const person = await KernelChannel.open(lab.server, await kernelOf(agent), { session: 'a-person' });
+  const ends: string[] = [];
+  const answers: string[] = [];
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), {
+    session: 'a-person',
+    onMessage: ({ channel, type, content }) => {
+      if (type === 'execute_reply') ends.push(String(content.status));
+      if (channel === 'control') answers.push(type);
+    },
+  });
   onTestFinished(async () => {
     person.close();
     await person.closed;
-  });
-  const ends: string[] = [];
-  const answers: string[] = [];
-  person.onMessage(({ channel, type, content }) => {
-    if (type === 'execute_reply') ends.push(String(content.status));
-    if (channel === 'control') answers.push(type);
   });
   const code = 'import pathlib, time\nwhile not pathlib.Path("person-is-done").exists(): time.sleep(0.05)';
   person.send({
@@ -130,7 +132,7 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
 
 it('an error in a person’s cell does not throw away the agent’s, which waits behind it', { timeout }, async () => {
   const agent = await agentAt('aborted.ipynb');
-  const person = await KernelChannel.open(lab.server, await kernelOf(agent), { session: 'another-person' });
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), { session: 'another-person', onMessage: () => {} });
   onTestFinished(async () => {
     person.close();
     await person.closed;

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { rescue } from '../../src/host/copies.js';
 import { HeadlessWindow } from '../../src/host/headless-window.js';
-import { rescue } from '../../src/host/rescue.js';
 import { type LaunchOptions, launchHelper } from '../../src/kernel/jupyter/jupyter-process.js';
 import { openRelay } from '../../src/relay/sandbox-relay.js';
 import { recordWritten } from '../../src/sandbox/written-folders.js';

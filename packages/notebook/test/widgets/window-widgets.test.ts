@@ -23,7 +23,7 @@ describe('widgets of windows', () => {
     const { comms } = kernel;
     const session: NotebookSession = createNotebookSession({ document: createDocument(), kernel });
     const cellId = session.document.insert(0, { type: 'code', source: '' }, { by }).id;
-    const traffic = new WidgetTraffic({ session });
+    const traffic = new WidgetTraffic(session);
     closes.push(
       () => traffic.close(),
       () => session.close(),

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-import * as Y from 'yjs';
-import { parseRoomMessage, printMissing, printState, printUpdate } from '../../../src/lab/room-protocol.js';
+import * as Y from '../../../src/lab/yjs.js';
 import { parseNotebook, printNotebook } from '../../../src/model/nbformat.js';
 
 type FileCell = { id: string; cell_type: string; source: string; [key: string]: unknown };
@@ -52,17 +51,27 @@ export class MemoryServer implements AsyncDisposable {
   }
 
   #welcome(client: WebSocket): void {
+    const { decoding, encoding, sync } = Y;
+    const send = (write: (encoder: Y.encoding.Encoder) => void): void =>
+      client.send(
+        encoding.encode((encoder) => {
+          encoding.writeVarUint(encoder, 0);
+          write(encoder);
+        }),
+      );
     const forward = (update: Uint8Array, origin: unknown): void => {
-      if (origin !== client) client.send(printUpdate(update));
+      if (origin !== client) send((encoder) => sync.writeUpdate(encoder, update));
     };
     this.document.on('update', forward);
     client.on('close', () => this.document.off('update', forward));
     client.on('message', (data: Buffer) => {
-      const message = parseRoomMessage(data);
-      if (message?.type === 'state') client.send(printMissing(this.document, message.vector));
-      else if (message?.type === 'update' || message?.type === 'missing') Y.applyUpdate(this.document, message.update, client);
+      const reader = decoding.createDecoder(data);
+      if (decoding.readVarUint(reader) !== 0) return;
+      const answer = encoding.createEncoder();
+      const step = sync.readSyncMessage(reader, answer, this.document, client);
+      if (step === sync.messageYjsSyncStep1) send((encoder) => encoding.writeBinaryEncoder(encoder, answer));
     });
-    client.send(printState(this.document));
+    send((encoder) => sync.writeSyncStep1(encoder, this.document));
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

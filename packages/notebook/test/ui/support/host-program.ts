@@ -1,7 +1,7 @@
 /** A program that opens a notebook as people use it, and saves it when it is asked to, or ends. Prints the address of a window. */
 
+import { windowSeatsIn } from '../../../src/host/kept-files.js';
 import { createNotebookHost } from '../../../src/host/notebook-host.js';
-import { windowSeatsIn } from '../../../src/host/window-seats.js';
 import { ToyKernel } from './toy-kernel.js';
 
 const [file, uiFolder = '', state = ''] = process.argv.slice(2);

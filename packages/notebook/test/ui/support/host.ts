@@ -6,9 +6,9 @@ import { EntryGate } from '@notebridge/kit/entry-gate';
 import { silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { answerChallenge, answerEntry, entryPath } from '../../../src/host/entry-door.js';
+import { sandboxedHeaders, sandboxedPath } from '../../../src/host/assets.js';
+import { answerDoor } from '../../../src/host/entry-door.js';
 import { OutputTrust } from '../../../src/host/output-trust.js';
-import { sandboxedHeaders, sandboxedPath } from '../../../src/host/sandboxed-page.js';
 import { createActions } from '../../../src/host/viewer-actions.js';
 import { parseViewerMessage } from '../../../src/host/viewer-request.js';
 import { WindowTickets } from '../../../src/host/window-tickets.js';
@@ -94,7 +94,7 @@ export class TestHost {
       onRefused() {},
     };
     if (request.method === 'POST' && this.isRefusing) return void response.destroy();
-    if (request.method === 'POST') return void (request.url === entryPath ? answerEntry : answerChallenge)(request, response, door);
+    if (request.method === 'POST') return void answerDoor(request, response, door);
     void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
       response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
       response.end(body);
@@ -126,7 +126,7 @@ export class TestHost {
     this.#trust.set(outputsTrusted);
     this.#trust.onChange((outputsTrusted) => this.#tellAll({ type: 'outputsTrusted', outputsTrusted }));
     this.#trust.onRanHere((ranHere) => this.#tellAll({ type: 'ranHere', ranHere }));
-    this.#widgets = new WidgetTraffic({ session: this.session });
+    this.#widgets = new WidgetTraffic(this.session);
     this.session.questions.isAttended = () => this.windows > 0;
     this.document.onChange(({ change }) => this.#tellAll({ type: 'change', change }));
     this.session.onEvent((event) => this.#tellAll({ type: 'session', event }));
