@@ -1,3 +1,4 @@
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { SharedStore } from '../state/shared-store.js';
 import { endIfGone } from './lease-entries.js';
 
@@ -14,13 +15,11 @@ export function rememberEnded(store: SharedStore): (id: string) => Promise<boole
     const known = asked.get(id);
     if (known !== undefined) return known;
     const answer = endIfGone(store, id);
-    asked.set(id, answer);
+    keepLatest(asked, [id, answer], maxIds);
     const forget = (): void => {
       if (asked.get(id) === answer) asked.delete(id);
     };
     answer.then((isEnded) => isEnded || forget(), forget);
-    const [oldest] = asked.keys();
-    if (asked.size > maxIds && oldest !== undefined) asked.delete(oldest);
     return answer;
   };
 }

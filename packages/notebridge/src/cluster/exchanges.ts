@@ -41,11 +41,8 @@ export interface ExchangesOptions {
   limits?: Partial<ExchangeLimits> | undefined;
 }
 
-/** How many packets and frames there were. Dropped ones: of an unknown hub, with a wrong signature, of an unknown version, not readable. */
+/** Packets that were dropped: of an unknown hub, with a wrong signature, of an unknown version, not readable. */
 export interface ExchangeCounts {
-  sent: number;
-  received: number;
-  resent: number;
   dropped: { stranger: number; signature: number; version: number; unreadable: number };
 }
 
@@ -62,7 +59,7 @@ export function hubSubject(hub: string): string {
 
 /** Calls between this hub and others, as messages of two sides: each arrives once and in order, over a bus that loses, doubles and reorders. */
 export class Exchanges {
-  readonly counts: ExchangeCounts = { sent: 0, received: 0, resent: 0, dropped: { stranger: 0, signature: 0, version: 0, unreadable: 0 } };
+  readonly counts: ExchangeCounts = { dropped: { stranger: 0, signature: 0, version: 0, unreadable: 0 } };
   readonly #options: ExchangesOptions;
   readonly #limits: ExchangeLimits;
   readonly #hubs = new Map<string, KnownHub>();
@@ -170,7 +167,6 @@ export class Exchanges {
     if (!known.incoming.isSigned(bytes)) return this.#drop('signature', `it is not signed by hub ${quote(from)} for this one`);
     const packet = readPacket(bytes);
     if (packet === undefined) return this.#drop('unreadable', `hub ${quote(from)} has sent what this version can't read`);
-    this.counts.received++;
     try {
       known.link.receive(packet);
     } catch (error) {
@@ -205,7 +201,6 @@ export class Exchanges {
       for (const some of inPackets(frames, most - head)) {
         const packet = writePacket(self, lowest, some);
         outgoing.sign(packet);
-        this.counts.sent++;
         bus.publish(subject, packet);
       }
     };
@@ -218,9 +213,6 @@ export class Exchanges {
       send,
       onOpen,
       held: this.#held,
-      onResend: (frames) => {
-        this.counts.resent += frames;
-      },
       onFault: (error) => this.#onFault(id, error),
     });
     const created: KnownHub = { link, incoming: new PacketSigner(key, { cluster, from: id, to: this.#self }) };

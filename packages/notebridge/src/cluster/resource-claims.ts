@@ -323,7 +323,7 @@ export class ResourceClaims implements Claims {
     const before = this.#aliveHubs;
     this.#aliveHubs = new Set(membership.hubs().map((hub) => hub.id));
     const changed = [...before, ...this.#aliveHubs].filter((hub) => before.has(hub) !== this.#aliveHubs.has(hub));
-    for (const hub of changed) for (const resource of [...this.#view.of(hub)]) this.#tell(resource);
+    for (const hub of changed) for (const resource of this.#view.of(hub)) this.#tell(resource);
   }
 
   #lose(claim: HeldClaim): void {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
@@ -62,9 +63,7 @@ export class StoredSessions implements SessionShelf {
       const taken = await this.#tryToTake(key, principal);
       const isSettled = taken !== undefined && !('at' in taken && this.#isEnding(taken.at));
       if (isSettled || !this.#isSomebodyEnding || runtime.steady() >= deadline) return taken;
-      await new Promise<void>((resolve) => {
-        runtime.after(pollMs, resolve);
-      });
+      await new Promise<void>((resolve) => runtime.after(pollMs, resolve));
     }
   }
 
@@ -141,12 +140,7 @@ export class StoredSessions implements SessionShelf {
   }
 
   #remember(key: string, tried: Tried): void {
-    this.#tried.delete(key);
-    this.#tried.set(key, tried);
-    for (const oldest of this.#tried.keys()) {
-      if (this.#tried.size <= maxTried) return;
-      this.#tried.delete(oldest);
-    }
+    keepLatest(this.#tried, [key, tried], maxTried);
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import type { Tool } from '../../core/mcp.js';
 import { toShownTools } from '../../notebooks/pages/page-tools.js';
 import { type SharedStore, StoreConflict } from '../../state/shared-store.js';
@@ -67,10 +68,7 @@ export class PageToolLists {
   }
 
   #note(key: string, list: { text: string; writtenAt: number }): void {
-    this.#known.delete(key);
-    this.#known.set(key, list);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > maxLists && oldest !== undefined) this.#known.delete(oldest);
+    keepLatest(this.#known, [key, list], maxLists);
   }
 }
 
