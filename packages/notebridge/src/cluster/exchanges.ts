@@ -1,9 +1,6 @@
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { quote } from '../util/quote.js';
-import type { Runtime } from '../util/runtime.js';
-import type { ClusterBus } from './cluster-bus.js';
-import { type Membership, NotStarted, toKeyPart } from './cluster-parts.js';
+import { type ClusterParts, NotStarted, toKeyPart } from './cluster-parts.js';
 import type { ExchangeListener, HubExchange } from './hub-exchange.js';
 import { HubLink } from './hub-link.js';
 import type { ExchangeLimits } from './link-sender.js';
@@ -27,15 +24,7 @@ const maxPacketBytes = 131_072;
 const maxEndedHubs = 256;
 const noticeMs = 60_000;
 
-export interface ExchangesOptions {
-  bus: ClusterBus;
-  runtime: Runtime;
-  membership: Membership;
-  /** Name of the cluster. */
-  cluster: string;
-  /** The secret that all hubs of the cluster have, and nobody else. */
-  key: Buffer;
-  logger: Logger;
+export interface ExchangesOptions extends Omit<ClusterParts, 'store' | 'claims' | 'calls'> {
   /** Another hub has opened an exchange, of which nothing has come yet. */
   onOpen: (exchange: HubExchange) => ExchangeListener;
   limits?: Partial<ExchangeLimits> | undefined;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { HubCalls, HubView, Membership } from '../../cluster/cluster-parts.js';
+import type { ClusterParts, HubView } from '../../cluster/cluster-parts.js';
 import { toHubContext } from '../../cluster/remote-events.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
@@ -13,7 +13,6 @@ import type {
   NotebookReference,
 } from '../../notebooks/selection/notebook-directory.js';
 import { quote } from '../../util/quote.js';
-import type { Runtime } from '../../util/runtime.js';
 import type { ClusterPages } from './cluster-pages.js';
 import { listMethod, notebooksOfHub } from './notebook-desk.js';
 import { isPageId } from './page-records.js';
@@ -23,14 +22,11 @@ import { RemoteNotebook, toClusterId } from './remote-notebook.js';
 /** How long another hub may take to say what it has. Milliseconds. */
 const listTimeoutMs = 3000;
 
-export interface ClusterDirectoryOptions {
+export interface ClusterDirectoryOptions extends Pick<ClusterParts, 'calls' | 'membership' | 'runtime'> {
   /** What this hub has itself. */
   local: NotebookDirectory;
   /** The pages of the cluster. Left out: this hub takes no part in them. */
   pages?: ClusterPages | undefined;
-  calls: HubCalls;
-  membership: Membership;
-  runtime: Runtime;
 }
 
 /** The notebooks of this hub, and after them those of all others, as `nb1@HUB`. */

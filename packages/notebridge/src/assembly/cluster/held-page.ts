@@ -1,14 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type Claim, NotStarted } from '../../cluster/cluster-parts.js';
+import { type Claim, type ClusterParts, NotStarted } from '../../cluster/cluster-parts.js';
 import type { CallContext } from '../../core/call-context.js';
 import { codeOf } from '../../core/errors.js';
 import type { ParamHeader } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import type { Slot } from '../../notebooks/pages/slot.js';
 import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
-import type { Runtime } from '../../util/runtime.js';
 import { isNotConnected, type PageRecord, printPageRecord } from './page-records.js';
 import type { PageToolLists } from './page-tool-lists.js';
 
@@ -25,7 +23,7 @@ export interface PageOfHub {
   close(): Promise<void>;
 }
 
-export interface HeldPageParts {
+export interface HeldPageParts extends Pick<ClusterParts, 'runtime' | 'logger'> {
   id: string;
   page: PageOfHub;
   /** Left out: it is to be claimed. */
@@ -33,8 +31,6 @@ export interface HeldPageParts {
   /** True if pages of it came to other hubs before. */
   hadPage: boolean;
   toolLists: PageToolLists;
-  runtime: Runtime;
-  logger: Logger;
   /** Calls when what is known of it has changed, before it is written. */
   onRecord: (record: PageRecord) => void;
   /** Calls when something could not be written, or is held no more: it is tried again. */

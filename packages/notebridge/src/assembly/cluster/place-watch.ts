@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { get } from 'node:http';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { ClusterBus } from '../../cluster/cluster-bus.js';
-import type { HubView, Membership } from '../../cluster/cluster-parts.js';
+import type { ClusterParts, HubView } from '../../cluster/cluster-parts.js';
 import type { HubPlace, PlaceAnswer, WatchedPlace } from '../../doors/hub-place.js';
 import { deriveKey } from '../../util/derive-key.js';
 import type { Runtime } from '../../util/runtime.js';
@@ -16,10 +16,8 @@ const answerMs = 1500;
 const mostAsked = 16;
 const mostBytes = 4096;
 
-export interface PlaceWatchOptions {
-  membership: Membership;
+export interface PlaceWatchOptions extends Pick<ClusterParts, 'membership' | 'runtime'> {
   bus: Pick<ClusterBus, 'isConnected'>;
-  runtime: Runtime;
   clusterKey: Buffer;
   /** Why this hub gets no place until it is started again; undefined: it does, or tries. */
   refusal: () => string | undefined;
