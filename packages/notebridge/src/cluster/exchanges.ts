@@ -4,8 +4,7 @@ import { type ClusterParts, NotStarted, toKeyPart } from './cluster-parts.js';
 import type { ExchangeListener, HubExchange } from './hub-exchange.js';
 import { HubLink } from './hub-link.js';
 import type { ExchangeLimits } from './link-sender.js';
-import { PacketSigner } from './packet-signer.js';
-import { dataHead, type HubFrame, hubWire, packetHead, readPacket, senderOf, sizeOfFrame, writePacket } from './packets.js';
+import { dataHead, type HubFrame, hubWire, PacketSigner, packetHead, readPacket, senderOf, sizeOfFrame, writePacket } from './packets.js';
 
 const defaultLimits: ExchangeLimits = {
   maxExchanges: 4096,

@@ -4,9 +4,9 @@ import { type StoreChange, StoreConflict, StoreUnavailable } from '../state/shar
 import { type ClaimEntry, claimPrefix, parseClaimEntry, printClaimEntry } from './claim-entries.js';
 import { ClaimsView, type KnownClaim, toRecord } from './claims-view.js';
 import type { About, Claim, ClaimRecord, Claims, ClusterParts, Owned, StoreParts } from './cluster-parts.js';
-import { rememberEnded } from './ended-hubs.js';
 import { HeldClaim } from './held-claim.js';
 import { keepWatching } from './keep-watching.js';
+import { rememberEnded } from './lease-entries.js';
 import { ResourceTurns } from './resource-turns.js';
 
 /** An old read is made again after so long, and so many times. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { ClusterParts, HubView } from '../../cluster/cluster-parts.js';
+import { type ClusterParts, type HubView, NotStarted } from '../../cluster/cluster-parts.js';
 import { toHubContext } from '../../cluster/remote-events.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
@@ -106,7 +106,8 @@ export class ClusterDirectory implements NotebookDirectory {
         silent: (Array.isArray(silent) ? silent : []).map((why) => `${hubName}: ${String(why)}`),
       };
     } catch (error) {
-      return { entries: [], silent: isWithoutNotebooks(error) ? [] : [`The hub "${hubName}" does not answer: ${messageOf(error)}`] };
+      const servesNone = error instanceof NotStarted && error.reason === 'not_served';
+      return { entries: [], silent: servesNone ? [] : [`The hub "${hubName}" does not answer: ${messageOf(error)}`] };
     } finally {
       callOff();
     }
@@ -126,9 +127,4 @@ function isElsewhere({ id }: { id: string }): boolean {
 function toOrphanEntry({ id, record }: ClusterPages['orphans'][number]): NotebookEntry {
   const missing = 'Its hub has ended. A page that is still open comes back by itself, or is opened anew by the tool that opens it.';
   return { id, kind: record.profile, title: record.title, location: record.url, kernel: null, state: 'waiting', holder: null, missing };
-}
-
-/** A hub that serves none. */
-function isWithoutNotebooks(error: unknown): boolean {
-  return error instanceof Error && 'reason' in error && error.reason === 'not_served';
 }

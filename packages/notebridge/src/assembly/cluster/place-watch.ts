@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { get } from 'node:http';
 import { isJsonObject } from '@notebridge/kit/json';
+import { isSameToken } from '@notebridge/kit/token';
 import type { ClusterBus } from '../../cluster/cluster-bus.js';
 import type { ClusterParts, HubView } from '../../cluster/cluster-parts.js';
 import type { HubPlace, PlaceAnswer, WatchedPlace } from '../../doors/hub-place.js';
@@ -97,8 +98,7 @@ export class PlaceWatch implements WatchedPlace {
     const challenge = runtime.bytes(24).toString('base64url');
     const answer = tryJson(await readAnswer(askAt, challenge, runtime).catch(() => ''));
     if (!isJsonObject(answer) || typeof answer.place !== 'string' || typeof answer.proof !== 'string') return undefined;
-    const [given, wanted] = [Buffer.from(answer.proof), Buffer.from(this.#proofOf(challenge, answer.place))];
-    return given.length === wanted.length && timingSafeEqual(given, wanted) ? answer.place : undefined;
+    return isSameToken(answer.proof, this.#proofOf(challenge, answer.place)) ? answer.place : undefined;
   }
 
   #proofOf(challenge: string, place: string): string {

@@ -22,7 +22,9 @@ export interface RemoteNotebookOptions extends Pick<ClusterParts, 'calls' | 'run
 
 /** A notebook that may come from hub to hub, while it is here. */
 export interface NotebookHere {
-  provider: Provider;
+  readonly provider: Pick<Provider, 'instructions' | 'subscribe'>;
+  /** Rejects with `NotStarted` if it is not here any more. */
+  request: Provider['request'];
   endSession(sessionId: string): void;
 }
 
@@ -190,7 +192,7 @@ export class RemoteNotebook implements NotebookLink {
   async #requestHere(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const { at, id } = this.#session ?? {};
     if (at === undefined || id === undefined || typeof at === 'string') throw new NotStarted('not_owner');
-    return at.provider.request(method, params, inSession(context, id));
+    return at.request(method, params, inSession(context, id));
   }
 
   async #leave(session: LinkSession | undefined): Promise<void> {
