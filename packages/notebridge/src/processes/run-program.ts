@@ -3,14 +3,12 @@ import type { Readable } from 'node:stream';
 import { BridgeError } from '../core/errors.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
+import type { ProgramStart } from './program-places.js';
 import { startGuarded } from './tree-guard.js';
 
-export interface RunProgramOptions {
-  command: string;
-  args: readonly string[];
+/** Beside its `env` the program gets the base environment (`baseEnvironment`). */
+export interface RunProgramOptions extends ProgramStart {
   cwd: string;
-  /** Everything that the program gets beside the base environment (`baseEnvironment`). */
-  env: Readonly<Record<string, string>>;
   timeoutMs: number;
   /** Of each of the two outputs; what is beyond is read and dropped. */
   maxOutputBytes: number;

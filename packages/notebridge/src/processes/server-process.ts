@@ -3,19 +3,12 @@ import { statSync } from 'node:fs';
 import { PassThrough, Readable, type Writable } from 'node:stream';
 import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
-import type { Environment } from './environment.js';
 import { createLineSplitter } from './line-splitter.js';
+import type { OutsideStart } from './start-outside.js';
 import { type GuardedProgram, startGuarded } from './tree-guard.js';
 
-export interface ServerProcessOptions {
-  command: string;
-  args: readonly string[];
-  /** What was written for the program. */
-  env: Readonly<Record<string, string>>;
-  /** What it gets besides. Default: `baseEnvironment`. */
-  inherited?: Environment | undefined;
-  /** Working directory. Default: that of this process. */
-  cwd?: string | undefined;
+/** What it gets besides `env` is `baseEnvironment`, if nothing else is to be inherited. */
+export interface ServerProcessOptions extends Pick<OutsideStart, 'command' | 'args' | 'env' | 'inherited' | 'cwd'> {
   /** Receives each line of its stderr, at most 4096 UTF-16 units long. */
   onStderrLine?: (line: string) => void;
 }
