@@ -6,7 +6,7 @@ import type { SharedStore } from '../state/shared-store.js';
 import type { Runtime } from '../util/runtime.js';
 import type { ClusterBus } from './cluster-bus.js';
 
-/** What a hub has of its cluster, and all that works there takes a share of. */
+/** The parts of a hub in its cluster. Whatever works there takes those that it needs. */
 export interface ClusterParts {
   store: SharedStore;
   bus: ClusterBus;
@@ -21,7 +21,7 @@ export interface ClusterParts {
   key: Buffer;
 }
 
-/** Those of what only follows the store. Without a logger nothing is logged. */
+/** The parts that are needed to follow the store. Without a logger nothing is logged. */
 export type StoreParts = Pick<ClusterParts, 'store' | 'runtime'> & { logger?: Logger | undefined };
 
 /** A hub of the cluster, as all can see it. */

@@ -87,7 +87,7 @@ export async function isOwnHub(url: string, token: string): Promise<boolean> {
     asked.searchParams.set('challenge', nonce);
     const answer = await fetch(asked, { redirect: 'error', signal: AbortSignal.timeout(proofTimeoutMs) });
     const port = Number(asked.port || (asked.protocol === 'https:' ? 443 : 80));
-    // What listens there may answer without end.
+    // A listener of somebody else may answer without end.
     const body = tryJson((await readAtMost(answer, maxProofBytes)).toString());
     return verifyProof(token, { nonce, port, proof: isJsonObject(body) ? body.proof : undefined });
   } catch {

@@ -7,7 +7,7 @@ import { createLineSplitter } from './line-splitter.js';
 import type { OutsideStart } from './start-outside.js';
 import { type GuardedProgram, startGuarded } from './tree-guard.js';
 
-/** What it gets besides `env` is `baseEnvironment`, if nothing else is to be inherited. */
+/** By default it inherits `baseEnvironment`, and begins in the working directory of this process. */
 export interface ServerProcessOptions extends Pick<OutsideStart, 'command' | 'args' | 'env' | 'inherited' | 'cwd'> {
   /** Receives each line of its stderr, at most 4096 UTF-16 units long. */
   onStderrLine?: (line: string) => void;
