@@ -50,7 +50,7 @@ export interface HubPacket {
   frames: HubFrame[];
 }
 
-export const signatureBytes = 16;
+const signatureBytes = 16;
 const types = ['data', 'ack', 'over'] as const;
 const reasons: readonly WhyOver[] = ['ended', 'full', 'large'];
 const openersBit = 0x80;
