@@ -1,10 +1,11 @@
 // What hubs agree by takes time, timers and chance from `util/runtime.ts`: only so the simulation runs the same code as the program.
 import ts from 'typescript';
 
-/** Where it holds: all of cluster/ but the engine that carries it, whatever takes a `Runtime`, and further files that are named here. */
+/** Where it holds: all of cluster/ but the engine that carries it, whatever takes a `Runtime` (or `ClusterParts`, which have one), and further files that are named here. */
 const engine = /^packages\/notebridge\/src\/cluster\/nats\//;
 const seamed = /^packages\/notebridge\/src\/cluster\//;
-const takesRuntime = /^import (?:type )?\{[^}]*\bRuntime\b[^}]*\} from '[^']*\/util\/runtime\.js';$/m;
+const takesRuntime =
+  /^import (?:type )?\{[^}]*\b(?:Runtime\b[^}]*\} from '[^']*\/util\/runtime|ClusterParts\b[^}]*\} from '[^']*\/cluster\/cluster-parts)\.js';$/m;
 /** @type {string[]} */
 const furtherFiles = [
   'packages/notebridge/src/doors/tool-proxy/shared-answers.ts',

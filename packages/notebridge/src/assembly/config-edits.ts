@@ -5,7 +5,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
 import type { ConfigEdit, RefusedEdit, WatchedConfig } from '../config/config-edit.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
+import { ConfigWatch } from '../config/watch-config.js';
 import type { BridgeError } from '../core/errors.js';
 import { programOf } from '../upstreams/program-of.js';
 import type { Settings } from './settings.js';
@@ -74,7 +74,7 @@ export function followConfig(
   { config, logger, env, stateDir, edits }: Pick<Settings, 'config' | 'env' | 'stateDir'> & { logger: Logger; edits: ConfigEdits },
   change: (config: Config) => Promise<void>,
 ): ConfigWatch {
-  return watchConfig({
+  return new ConfigWatch({
     file,
     env,
     stateDir,

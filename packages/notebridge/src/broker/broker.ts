@@ -3,13 +3,13 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { ownProcessId } from '../processes/own-user.js';
 import type { Peer } from '../rpc/peer.js';
-import { isSameFile } from '../state/same-file.js';
 import { type HeldNotebooks, HostLink, type JoinRequest } from './host-link.js';
 import { readBrokerPlace, type WrittenPlace, writeHostPlace } from './host-place.js';
 import { dialHost } from './join-link.js';
 import { JoinListener } from './join-listener.js';
 import { fileOf, keyOf, type NotebookAddress } from './notebook-address.js';
 import { idFor } from './notebook-ids.js';
+import { isSameFile } from './same-file.js';
 import type { SharedNotebook } from './shared-notebook.js';
 
 /** A notebook that the broker has opened. */

@@ -1,14 +1,7 @@
-import type { Runtime } from '../util/runtime.js';
-import type { ClusterBus } from './cluster-bus.js';
+import type { ClusterParts } from './cluster-parts.js';
 import { InventorySigner, inventoryAnswers, inventoryQuestions, type ToldInventory } from './inventory-messages.js';
 
-export interface AskInventoriesOptions {
-  bus: ClusterBus;
-  runtime: Pick<Runtime, 'after' | 'bytes' | 'now'>;
-  /** Name of the cluster. */
-  cluster: string;
-  /** The secret that all hubs of the cluster have. */
-  key: Buffer;
+export interface AskInventoriesOptions extends Pick<ClusterParts, 'bus' | 'runtime' | 'cluster' | 'key'> {
   /** Ids of those that are to answer. */
   hubs: readonly string[];
   timeoutMs: number;

@@ -12,11 +12,10 @@ export interface KnownClaim {
  */
 export class ClaimsView {
   readonly #known = new Map<string, { entry: ClaimEntry | undefined; revision: number }>();
-  readonly #byHub = new Map<string, Set<string>>();
 
   /** Nothing is remembered. */
   get isEmpty(): boolean {
-    return this.#known.size === 0 && this.#byHub.size === 0;
+    return this.#known.size === 0;
   }
 
   get(resource: string): KnownClaim | undefined {
@@ -24,9 +23,9 @@ export class ClaimsView {
     return known?.entry && { entry: known.entry, revision: known.revision };
   }
 
-  /** All that names this hub. */
+  /** All that names this hub. Looked for in all that is known: hubs come and go seldom. */
   of(hub: string): ReadonlySet<string> {
-    return this.#byHub.get(hub) ?? new Set();
+    return new Set([...this.#known].flatMap(([resource, { entry }]) => (entry?.hub === hub ? [resource] : [])));
   }
 
   *below(prefix: string): Iterable<[string, KnownClaim]> {
@@ -38,11 +37,8 @@ export class ClaimsView {
   note(resource: string, entry: ClaimEntry | undefined, revision: number): boolean {
     const known = this.#known.get(resource);
     if (known && revision <= known.revision) return false;
-    this.#unlink(resource, known?.entry);
-    if (entry) {
-      this.#known.set(resource, { entry, revision });
-      if (entry.hub !== null) this.#byHub.set(entry.hub, (this.#byHub.get(entry.hub) ?? new Set()).add(resource));
-    } else this.#known.delete(resource);
+    if (entry) this.#known.set(resource, { entry, revision });
+    else this.#known.delete(resource);
     return true;
   }
 
@@ -51,23 +47,13 @@ export class ClaimsView {
     const known = this.#known.get(resource);
     // Told already: nothing is to come that would take it away again.
     if (known === undefined || known.revision > revision) return;
-    this.#unlink(resource, known?.entry);
     this.#known.set(resource, { entry: undefined, revision });
   }
 
   /** The entry of this revision is there no more. Should the watch be behind, it tells of the entry, and then of its end. True: it was news. */
   forget(resource: string, revision: number): boolean {
     const known = this.#known.get(resource);
-    if (known === undefined || known.revision > revision) return false;
-    this.#unlink(resource, known.entry);
-    return this.#known.delete(resource);
-  }
-
-  #unlink(resource: string, entry: ClaimEntry | undefined): void {
-    if (!entry || entry.hub === null) return;
-    const resources = this.#byHub.get(entry.hub);
-    resources?.delete(resource);
-    if (resources?.size === 0) this.#byHub.delete(entry.hub);
+    return known !== undefined && known.revision <= revision && this.#known.delete(resource);
   }
 }
 

@@ -1,6 +1,28 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import type { CallContext } from '../core/call-context.js';
 import type { MiddlewareContext } from '../core/middleware.js';
+import type { SharedStore } from '../state/shared-store.js';
+import type { Runtime } from '../util/runtime.js';
+import type { ClusterBus } from './cluster-bus.js';
+
+/** The parts of a hub in its cluster. Whatever works there takes those that it needs. */
+export interface ClusterParts {
+  store: SharedStore;
+  bus: ClusterBus;
+  membership: Membership;
+  claims: Claims;
+  calls: HubCalls;
+  runtime: Runtime;
+  logger: Logger;
+  /** Name of the cluster. */
+  cluster: string;
+  /** The secret that all hubs of the cluster have, and nobody else. */
+  key: Buffer;
+}
+
+/** The parts that are needed to follow the store. Without a logger nothing is logged. */
+export type StoreParts = Pick<ClusterParts, 'store' | 'runtime'> & { logger?: Logger | undefined };
 
 /** A hub of the cluster, as all can see it. */
 export interface HubView {

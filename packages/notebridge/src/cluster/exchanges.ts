@@ -1,14 +1,10 @@
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { quote } from '../util/quote.js';
-import type { Runtime } from '../util/runtime.js';
-import type { ClusterBus } from './cluster-bus.js';
-import { type Membership, NotStarted, toKeyPart } from './cluster-parts.js';
+import { type ClusterParts, NotStarted, toKeyPart } from './cluster-parts.js';
 import type { ExchangeListener, HubExchange } from './hub-exchange.js';
 import { HubLink } from './hub-link.js';
 import type { ExchangeLimits } from './link-sender.js';
-import { PacketSigner } from './packet-signer.js';
-import { dataHead, type HubFrame, hubWire, packetHead, readPacket, senderOf, sizeOfFrame, writePacket } from './packets.js';
+import { dataHead, type HubFrame, hubWire, PacketSigner, packetHead, readPacket, senderOf, sizeOfFrame, writePacket } from './packets.js';
 
 const defaultLimits: ExchangeLimits = {
   maxExchanges: 4096,
@@ -27,25 +23,14 @@ const maxPacketBytes = 131_072;
 const maxEndedHubs = 256;
 const noticeMs = 60_000;
 
-export interface ExchangesOptions {
-  bus: ClusterBus;
-  runtime: Runtime;
-  membership: Membership;
-  /** Name of the cluster. */
-  cluster: string;
-  /** The secret that all hubs of the cluster have, and nobody else. */
-  key: Buffer;
-  logger: Logger;
+export interface ExchangesOptions extends Omit<ClusterParts, 'store' | 'claims' | 'calls'> {
   /** Another hub has opened an exchange, of which nothing has come yet. */
   onOpen: (exchange: HubExchange) => ExchangeListener;
   limits?: Partial<ExchangeLimits> | undefined;
 }
 
-/** How many packets and frames there were. Dropped ones: of an unknown hub, with a wrong signature, of an unknown version, not readable. */
+/** Packets that were dropped: of an unknown hub, with a wrong signature, of an unknown version, not readable. */
 export interface ExchangeCounts {
-  sent: number;
-  received: number;
-  resent: number;
   dropped: { stranger: number; signature: number; version: number; unreadable: number };
 }
 
@@ -62,7 +47,7 @@ export function hubSubject(hub: string): string {
 
 /** Calls between this hub and others, as messages of two sides: each arrives once and in order, over a bus that loses, doubles and reorders. */
 export class Exchanges {
-  readonly counts: ExchangeCounts = { sent: 0, received: 0, resent: 0, dropped: { stranger: 0, signature: 0, version: 0, unreadable: 0 } };
+  readonly counts: ExchangeCounts = { dropped: { stranger: 0, signature: 0, version: 0, unreadable: 0 } };
   readonly #options: ExchangesOptions;
   readonly #limits: ExchangeLimits;
   readonly #hubs = new Map<string, KnownHub>();
@@ -170,7 +155,6 @@ export class Exchanges {
     if (!known.incoming.isSigned(bytes)) return this.#drop('signature', `it is not signed by hub ${quote(from)} for this one`);
     const packet = readPacket(bytes);
     if (packet === undefined) return this.#drop('unreadable', `hub ${quote(from)} has sent what this version can't read`);
-    this.counts.received++;
     try {
       known.link.receive(packet);
     } catch (error) {
@@ -205,7 +189,6 @@ export class Exchanges {
       for (const some of inPackets(frames, most - head)) {
         const packet = writePacket(self, lowest, some);
         outgoing.sign(packet);
-        this.counts.sent++;
         bus.publish(subject, packet);
       }
     };
@@ -218,9 +201,6 @@ export class Exchanges {
       send,
       onOpen,
       held: this.#held,
-      onResend: (frames) => {
-        this.counts.resent += frames;
-      },
       onFault: (error) => this.#onFault(id, error),
     });
     const created: KnownHub = { link, incoming: new PacketSigner(key, { cluster, from: id, to: this.#self }) };

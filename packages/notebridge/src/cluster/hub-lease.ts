@@ -1,8 +1,6 @@
-import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import { type SharedStore, StoreConflict } from '../state/shared-store.js';
-import type { Runtime } from '../util/runtime.js';
-import type { HubView, Membership } from './cluster-parts.js';
+import { StoreConflict } from '../state/shared-store.js';
+import type { HubView, Membership, StoreParts } from './cluster-parts.js';
 import { HubsView } from './hubs-view.js';
 import { endMarkMs, hubPrefix, leaseMs, parseLeaseEntry, printLeaseEntry } from './lease-entries.js';
 
@@ -14,11 +12,7 @@ const marginMs = 1_000 + leaseMs / 200;
 /** A read that is older than what is known is made again after this time. */
 const rereadMs = 250;
 
-export interface HubLeaseOptions {
-  store: SharedStore;
-  runtime: Runtime;
-  /** Default: nothing is logged. */
-  logger?: Logger | undefined;
+export interface HubLeaseOptions extends StoreParts {
   /** What others see of this hub. */
   about: Pick<HubView, 'name' | 'version' | 'wire' | 'url'>;
 }

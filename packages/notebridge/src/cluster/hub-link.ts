@@ -1,3 +1,4 @@
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { BridgeError } from '../core/errors.js';
 import type { Runtime } from '../util/runtime.js';
 import { type ExchangeEnd, type ExchangeListener, HubExchange } from './hub-exchange.js';
@@ -185,12 +186,8 @@ export class HubLink {
 
   #refuse(number: number, why: WhyOver): void {
     this.#sender.over(number, false, why);
-    this.#refused.set(number, why);
     // Whoever forgets the oldest says of it what is true of all: that it is over.
-    for (const oldest of this.#refused.keys()) {
-      if (this.#refused.size <= this.#options.limits.maxExchanges) return;
-      this.#refused.delete(oldest);
-    }
+    keepLatest(this.#refused, [number, why], this.#options.limits.maxExchanges);
   }
 
   #raiseFloor(floor: number): void {

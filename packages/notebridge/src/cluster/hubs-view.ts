@@ -1,17 +1,12 @@
-import type { Logger } from '@notebridge/kit/logger';
-import type { SharedStore, StoreChange } from '../state/shared-store.js';
-import type { Runtime } from '../util/runtime.js';
-import type { HubView } from './cluster-parts.js';
+import type { StoreChange } from '../state/shared-store.js';
+import type { HubView, StoreParts } from './cluster-parts.js';
 import { keepWatching } from './keep-watching.js';
 import { endOverdue, hubPrefix, leaseMs, parseLeaseEntry } from './lease-entries.js';
 
 /** A lease that is as it was for so long has run out, also where the store lags. Milliseconds. */
 const overdueMs = 2 * leaseMs;
 
-interface HubsViewOptions {
-  store: SharedStore;
-  runtime: Runtime;
-  logger?: Logger | undefined;
+interface HubsViewOptions extends StoreParts {
   /** Another hub came, changed or went. */
   onChange: () => void;
 }

@@ -1,8 +1,6 @@
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Runtime } from '../util/runtime.js';
-import type { ClusterBus } from './cluster-bus.js';
-import type { Membership } from './cluster-parts.js';
+import type { ClusterParts, Membership } from './cluster-parts.js';
 import { type HubInventory, type InventoryQuestion, InventorySigner, inventoryAnswers, inventoryQuestions } from './inventory-messages.js';
 
 /** Questions that were answered, the newest: one that was recorded and is sent again is not. */
@@ -13,15 +11,9 @@ const maxRemembered = 1024;
  */
 const maxAheadMs = 10 * 60_000;
 
-export interface InventoryDeskOptions {
-  bus: ClusterBus;
+export interface InventoryDeskOptions extends Pick<ClusterParts, 'bus' | 'cluster' | 'key' | 'logger'> {
   membership: Pick<Membership, 'self' | 'isHeld'>;
   runtime: Pick<Runtime, 'now'>;
-  /** Name of the cluster. */
-  cluster: string;
-  /** The secret that all hubs of the cluster have. */
-  key: Buffer;
-  logger: Logger;
   collect: () => Promise<HubInventory>;
 }
 

@@ -1,15 +1,11 @@
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { SharedStore, StoreChange, StoreWatch } from '../state/shared-store.js';
-import type { Runtime } from '../util/runtime.js';
+import type { StoreChange, StoreWatch } from '../state/shared-store.js';
+import type { StoreParts } from './cluster-parts.js';
 
 const againMs = 1_000;
 
-interface KeepWatchingOptions {
-  store: SharedStore;
-  runtime: Runtime;
+interface KeepWatchingOptions extends StoreParts {
   prefix: string;
-  logger?: Logger | undefined;
   listener: (change: StoreChange) => void;
   /** All that there was has been told. */
   onTold?: () => void;

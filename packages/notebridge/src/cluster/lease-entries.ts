@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { type SharedStore, StoreConflict } from '../state/shared-store.js';
 import { tryJson } from '../util/try-json.js';
 import type { HubView } from './cluster-parts.js';
@@ -11,6 +12,9 @@ export const leaseMs = 10_000;
 
 /** An end mark is gone after this time. Who needs it after that writes another. */
 export const endMarkMs = 60_000;
+
+/** Hubs that are known to have ended, of which so many are remembered. */
+const maxEnded = 1000;
 
 /** The lease of a hub, or the mark that it has ended. `renewal` counts the writes of one life: by it a hub knows which of its own it reads. */
 export type LeaseEntry = { view: HubView; renewal: number } | 'ended';
@@ -49,6 +53,25 @@ export async function endIfGone(store: SharedStore, id: string): Promise<boolean
     const entry = await store.get(key);
     return entry !== undefined && parseLeaseEntry(entry.value) === 'ended';
   }
+}
+
+/**
+ * Makes `endIfGone` remember. An id never comes back, so each is asked about until it has ended, and then no more: its hub may have had
+ * thousands of things.
+ */
+export function rememberEnded(store: SharedStore): (id: string) => Promise<boolean> {
+  const asked = new Map<string, Promise<boolean>>();
+  return (id) => {
+    const known = asked.get(id);
+    if (known !== undefined) return known;
+    const answer = endIfGone(store, id);
+    keepLatest(asked, [id, answer], maxEnded);
+    const forget = (): void => {
+      if (asked.get(id) === answer) asked.delete(id);
+    };
+    answer.then((isEnded) => isEnded || forget(), forget);
+    return answer;
+  };
 }
 
 /**

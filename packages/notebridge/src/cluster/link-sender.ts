@@ -25,8 +25,6 @@ export interface LinkParts {
   runtime: Runtime;
   limits: ExchangeLimits;
   isConnected: () => boolean;
-  /** Counts frames that are sent again. */
-  onResend: (frames: number) => void;
 }
 
 export interface LinkSenderOptions extends LinkParts {
@@ -77,7 +75,6 @@ export class LinkSender {
   resend(frames: readonly DataFrame[]): void {
     if (frames.length === 0) return;
     appendAll(this.#again, frames);
-    this.#options.onResend(frames.length);
     this.#flushSoon();
   }
 

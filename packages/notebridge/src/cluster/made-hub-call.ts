@@ -1,19 +1,15 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
-import type { Runtime } from '../util/runtime.js';
 import { callKinds, fromHubFault, parseNote, parseResult, printNote, toHubFault } from './call-messages.js';
-import { NotStarted } from './cluster-parts.js';
+import { type ClusterParts, NotStarted } from './cluster-parts.js';
 import type { ExchangeEnd, ExchangeListener, HubExchange } from './hub-exchange.js';
 
-export interface MadeHubCallOptions {
+export interface MadeHubCallOptions extends Pick<ClusterParts, 'runtime' | 'logger'> {
   method: string;
   context: CallContext;
-  runtime: Runtime;
-  logger: Logger;
   /** For people: the name of the other hub. */
   hubName: string;
   /** The time that the owner has to answer a call that was cancelled, as most callers then wait no longer. Milliseconds. */

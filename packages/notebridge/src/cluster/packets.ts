@@ -10,6 +10,8 @@
  * The receiver's id is not in it, but in the key of the signature, so that what was sent to one hub is nothing to another. A later version
  * may change all but the first byte, and what that byte is signed with; a hub speaks the newest version that both have in their `HubView`.
  */
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { deriveKey } from '../util/derive-key.js';
 
 /** The versions of packets and of what the payloads of calls mean: the newest that this program understands, and the oldest. */
 export const hubWire = { newest: 1, oldest: 1 } as const;
@@ -48,7 +50,7 @@ export interface HubPacket {
   frames: HubFrame[];
 }
 
-export const signatureBytes = 16;
+const signatureBytes = 16;
 const types = ['data', 'ack', 'over'] as const;
 const reasons: readonly WhyOver[] = ['ended', 'full', 'large'];
 const openersBit = 0x80;
@@ -140,4 +142,30 @@ function readFrame(bytes: Buffer, start: number, end: number): HubFrame | undefi
   if (length > end - at) return undefined;
   const payload = bytes.subarray(at, at + length);
   return { type, exchange, isOpeners, sequence, ack, early, kind, isMore: (flags & more) !== 0, isLast: (flags & last) !== 0, payload };
+}
+
+/**
+ * Signs what one hub sends to one other, and checks it. The key is made of the cluster's for this use alone, and of both names, so that a
+ * packet is worth nothing to another hub, in another cluster, or sent back to its sender.
+ */
+export class PacketSigner {
+  readonly #key: KeyObject;
+
+  constructor(key: Buffer, { cluster, from, to }: { cluster: string; from: string; to: string }) {
+    this.#key = createSecretKey(deriveKey(key, `hub calls ${JSON.stringify([cluster, from, to])}`));
+  }
+
+  /** Writes the signature over the last bytes of the packet. */
+  sign(packet: Buffer): void {
+    packet.set(this.#signatureOf(packet), packet.length - signatureBytes);
+  }
+
+  isSigned(packet: Buffer): boolean {
+    return packet.length > signatureBytes && timingSafeEqual(this.#signatureOf(packet), packet.subarray(packet.length - signatureBytes));
+  }
+
+  #signatureOf(packet: Buffer): Buffer {
+    const signed = packet.subarray(0, packet.length - signatureBytes);
+    return createHmac('sha256', this.#key).update(signed).digest().subarray(0, signatureBytes);
+  }
 }

@@ -1,12 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
-import type { Runtime } from '../util/runtime.js';
-import { type CallTarget, type HubCalls, NotStarted } from './cluster-parts.js';
+import { type CallTarget, type ClusterParts, type HubCalls, NotStarted } from './cluster-parts.js';
 
-export interface RemoteCallerOptions {
+export interface RemoteCallerOptions extends Pick<ClusterParts, 'runtime'> {
   calls: Pick<HubCalls, 'call'>;
-  runtime: Runtime;
   /** Who has it now. Resolves to undefined if that is this hub itself, so that the call is made here. Rejects if nobody has it. */
   find: () => CallTarget | undefined | Promise<CallTarget | undefined>;
   /** Makes the call here. Rejects with `NotStarted` if it is not here any more. */

@@ -1,14 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import { type SharedStore, type StoreChange, StoreConflict, StoreUnavailable } from '../state/shared-store.js';
-import type { Runtime } from '../util/runtime.js';
+import { type StoreChange, StoreConflict, StoreUnavailable } from '../state/shared-store.js';
 import { type ClaimEntry, claimPrefix, parseClaimEntry, printClaimEntry } from './claim-entries.js';
 import { ClaimsView, type KnownClaim, toRecord } from './claims-view.js';
-import type { About, Claim, ClaimRecord, Claims, Membership, Owned } from './cluster-parts.js';
-import { rememberEnded } from './ended-hubs.js';
+import type { About, Claim, ClaimRecord, Claims, ClusterParts, Owned, StoreParts } from './cluster-parts.js';
 import { HeldClaim } from './held-claim.js';
 import { keepWatching } from './keep-watching.js';
+import { rememberEnded } from './lease-entries.js';
 import { ResourceTurns } from './resource-turns.js';
 
 /** An old read is made again after so long, and so many times. */
@@ -21,21 +19,13 @@ const tidyMs = 2_500;
 /** So many claims are released at the same time. */
 const releasesAtOnce = 64;
 
-export interface ResourceClaimsOptions {
-  store: SharedStore;
-  runtime: Runtime;
-  membership: Membership;
-  /** Default: nothing is logged. */
-  logger?: Logger | undefined;
-}
-
 /**
  * What this hub has, and what others have. One write takes a resource and one releases it; nothing is renewed, since the lease of the hub
  * holds all it has. A write whose answer was lost leaves an entry in our name: whoever takes the resource next here finds it, and what
  * nobody takes is released (`#tidy`).
  */
 export class ResourceClaims implements Claims {
-  readonly #options: ResourceClaimsOptions;
+  readonly #options: StoreParts & Pick<ClusterParts, 'membership'>;
   readonly #view = new ClaimsView();
   readonly #held = new Map<string, HeldClaim>();
   readonly #turns = new ResourceTurns();
@@ -49,7 +39,7 @@ export class ResourceClaims implements Claims {
   #stops: (() => void)[] = [];
   #stopTidy: (() => void) | undefined;
 
-  constructor(options: ResourceClaimsOptions) {
+  constructor(options: StoreParts & Pick<ClusterParts, 'membership'>) {
     this.#options = options;
     this.#isEnded = rememberEnded(options.store);
     this.#hubId = options.membership.self.id;
@@ -323,7 +313,7 @@ export class ResourceClaims implements Claims {
     const before = this.#aliveHubs;
     this.#aliveHubs = new Set(membership.hubs().map((hub) => hub.id));
     const changed = [...before, ...this.#aliveHubs].filter((hub) => before.has(hub) !== this.#aliveHubs.has(hub));
-    for (const hub of changed) for (const resource of [...this.#view.of(hub)]) this.#tell(resource);
+    for (const hub of changed) for (const resource of this.#view.of(hub)) this.#tell(resource);
   }
 
   #lose(claim: HeldClaim): void {

@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ParentCall } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
@@ -7,16 +6,13 @@ import { BridgeError, RemoteError } from '../core/errors.js';
 import type { Asker, Question, QuestionOptions } from '../core/questions.js';
 import { RequestContext } from '../core/request-context.js';
 import { quote } from '../util/quote.js';
-import type { Runtime } from '../util/runtime.js';
 import { type CallHead, callKinds, fromHubFault, parseHubCall, parseNote, printNote, printResult, toHubFault } from './call-messages.js';
-import { NotStarted, type ServedCall, type WhyNotStarted } from './cluster-parts.js';
+import { type ClusterParts, NotStarted, type ServedCall, type WhyNotStarted } from './cluster-parts.js';
 import type { ExchangeEnd, ExchangeListener, HubExchange } from './hub-exchange.js';
 
 export type AnswerCall = (call: ServedCall) => Promise<JsonObject>;
 
-export interface ServedHubCallOptions {
-  runtime: Runtime;
-  logger: Logger;
+export interface ServedHubCallOptions extends Pick<ClusterParts, 'runtime' | 'logger'> {
   maxMessageBytes: number;
   /** What answers the call, or why it is not to be started. Asked in the turn in which it starts. */
   admit: (head: CallHead) => AnswerCall | WhyNotStarted;

@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
 import { type Principal, principalKey } from '../core/principal.js';
 import type { LeftSession, SessionShelf } from '../identity/session-shelf.js';
-import { type SharedStore, StoreConflict, type StoredEntry } from '../state/shared-store.js';
-import type { Runtime } from '../util/runtime.js';
-import type { HubView, Membership } from './cluster-parts.js';
-
-export interface StoredSessionsOptions {
-  store: SharedStore;
-  membership: Pick<Membership, 'hubs' | 'self'>;
-  runtime: Runtime;
-  logger: Logger;
-}
+import { StoreConflict, type StoredEntry } from '../state/shared-store.js';
+import type { ClusterParts, HubView, Membership } from './cluster-parts.js';
 
 /** How long an agent may take to come to another hub. Milliseconds. */
 const keptMs = 10 * 60_000;
@@ -33,12 +25,14 @@ interface Tried {
   left: LeftSession | undefined;
 }
 
+type SessionParts = Pick<ClusterParts, 'store' | 'runtime' | 'logger'> & { membership: Pick<Membership, 'hubs' | 'self'> };
+
 /** The sessions that hubs of a cluster leave when they end. */
 export class StoredSessions implements SessionShelf {
-  readonly #options: StoredSessionsOptions;
+  readonly #options: SessionParts;
   readonly #tried = new Map<string, Tried>();
 
-  constructor(options: StoredSessionsOptions) {
+  constructor(options: SessionParts) {
     this.#options = options;
   }
 
@@ -62,9 +56,7 @@ export class StoredSessions implements SessionShelf {
       const taken = await this.#tryToTake(key, principal);
       const isSettled = taken !== undefined && !('at' in taken && this.#isEnding(taken.at));
       if (isSettled || !this.#isSomebodyEnding || runtime.steady() >= deadline) return taken;
-      await new Promise<void>((resolve) => {
-        runtime.after(pollMs, resolve);
-      });
+      await new Promise<void>((resolve) => runtime.after(pollMs, resolve));
     }
   }
 
@@ -141,12 +133,7 @@ export class StoredSessions implements SessionShelf {
   }
 
   #remember(key: string, tried: Tried): void {
-    this.#tried.delete(key);
-    this.#tried.set(key, tried);
-    for (const oldest of this.#tried.keys()) {
-      if (this.#tried.size <= maxTried) return;
-      this.#tried.delete(oldest);
-    }
+    keepLatest(this.#tried, [key, tried], maxTried);
   }
 }
 

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameToken } from '@notebridge/kit/token';
 import { deriveKey } from '../util/derive-key.js';
 
 const macCharacters = 32;
@@ -18,8 +19,7 @@ export class TextSigner {
   /** The text. Undefined: nobody with the key has signed it as that. */
   open(what: string, signed: string): string | undefined {
     const text = signed.slice(macCharacters);
-    const [given, right] = [Buffer.from(signed.slice(0, macCharacters)), Buffer.from(this.#codeOf(what, text))];
-    return given.length === right.length && timingSafeEqual(given, right) ? text : undefined;
+    return isSameToken(signed.slice(0, macCharacters), this.#codeOf(what, text)) ? text : undefined;
   }
 
   #codeOf(what: string, text: string): string {

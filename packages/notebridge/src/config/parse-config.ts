@@ -103,25 +103,18 @@ function toConfig(
     variablesIn([valueAt(written, ['mcpServers', name]), valueAt(written, ['servers', name])], env);
   const { audit, telemetry } = notebridge;
   return {
+    ...notebridge,
     file,
     baseDir,
     servers: Object.entries({ ...mcpServers, ...servers }).map(([name, server]) => {
       const variables = variablesOf(name);
       return { ...toServer(name, server, baseDir), ...(Object.keys(variables).length > 0 && { variables }) };
     }),
-    middleware: notebridge.middleware,
-    journal: notebridge.journal,
     skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),
     audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
-    keepCalls: notebridge.keepCalls,
-    drainMs: notebridge.drainMs,
     exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
-    auth: notebridge.auth,
-    codeMode: notebridge.codeMode,
-    approve: notebridge.approve,
     telemetry: { ...telemetry, scrapeTokens: telemetry.scrapeTokens && resolve(baseDir, telemetry.scrapeTokens) },
     cluster: notebridge.cluster && toCluster(notebridge.cluster, baseDir),
-    limits: notebridge.limits,
     warnings: placedAnywhere({ ...mcpServers, ...servers }),
   };
 }

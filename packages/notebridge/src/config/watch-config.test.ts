@@ -6,7 +6,7 @@ import type { BridgeError } from '../core/errors.js';
 import { AsyncEvent } from '../util/async-event.js';
 import type { Config } from './config.js';
 import { loadConfig } from './load-config.js';
-import { type WatchConfigOptions, watchConfig } from './watch-config.js';
+import { ConfigWatch, type WatchConfigOptions } from './watch-config.js';
 
 let folder: string;
 let file: string;
@@ -33,7 +33,7 @@ async function watch({
     arrived.set();
   };
   const current = await loadConfig({ file: path, env: {} }).catch(() => loadConfig({ env: { XDG_CONFIG_HOME: join(folder, 'none') } }));
-  const watching = watchConfig({
+  const watching = new ConfigWatch({
     file: path,
     env: {},
     current,
@@ -219,7 +219,7 @@ describe('watchConfig', () => {
     expect(first.told).toEqual([]);
     const current = await loadConfig({ file, env: {} });
     for (let turns = 0; turns < 30; turns++) {
-      const watching = watchConfig({ file, env: {}, current, onChange: () => {}, onFault: () => {} });
+      const watching = new ConfigWatch({ file, env: {}, current, onChange: () => {}, onFault: () => {} });
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
       await watching.close();
       await watching.ready;

@@ -37,12 +37,10 @@ const settleMs = 100;
 const secondLookMs = 500;
 const pollMs = 2000;
 
-/** Follows the edits of a config file, however they are made: in place, by rename, through links, and of a file yet to come. */
-export function watchConfig(options: WatchConfigOptions): ConfigWatch {
-  return new ConfigWatch(options);
-}
-
-/** Watches a config file until it is closed, and keeps the process alive so long. */
+/**
+ * Follows the edits of a config file, however they are made: in place, by rename, through links, and of a file yet to come. It watches until it is
+ * closed, and keeps the process alive so long.
+ */
 export class ConfigWatch {
   /** Resolves when it watches: from then on no edit is missed. Never rejects. */
   readonly ready: Promise<void>;

@@ -1,24 +1,14 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Caller, ParentCall, TraceHeaders } from './call-context.js';
+import type { CallContext, Caller, ParentCall, TraceHeaders } from './call-context.js';
 import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';
 import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
 
-export interface RequestContextOptions {
-  method: string;
-  type: 'request' | 'notification';
-  message: JsonObject;
-  callId: string;
-  caller: Caller;
-  /** Its asker is asked in place of `asker`. */
-  parent?: ParentCall | undefined;
-  /** See `CallContext`. Default false. */
-  isTyped?: boolean | undefined;
-  cancellation: Cancellation;
-  target?: ToolAddress | undefined;
-  /** See `CallContext`. */
-  trace?: TraceHeaders | undefined;
+/** The members of a context, which say what they mean there. Where there is a `parent`, its asker is asked in place of `asker`. */
+export interface RequestContextOptions
+  extends Pick<CallContext, 'callId' | 'caller' | 'parent' | 'isTyped' | 'target' | 'trace' | 'cancellation'>,
+    Pick<MiddlewareContext, 'method' | 'type' | 'message'> {
   /** When the message arrived, milliseconds since the epoch. Default: now. */
   timestamp?: number | undefined;
   /** Sends a notification to the caller of this message. */

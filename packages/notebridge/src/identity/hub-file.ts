@@ -5,6 +5,7 @@ import { processExists } from '@notebridge/kit/living-process';
 import { ownUserId } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
+import { readAtMost } from '../util/read-at-most.js';
 import { tryJson } from '../util/try-json.js';
 import { hubNamePattern, usualHubName } from './hub-name.js';
 import { verifyProof } from './owner-token.js';
@@ -86,22 +87,12 @@ export async function isOwnHub(url: string, token: string): Promise<boolean> {
     asked.searchParams.set('challenge', nonce);
     const answer = await fetch(asked, { redirect: 'error', signal: AbortSignal.timeout(proofTimeoutMs) });
     const port = Number(asked.port || (asked.protocol === 'https:' ? 443 : 80));
-    return verifyProof(token, { nonce, port, proof: await proofIn(answer) });
+    // A listener of somebody else may answer without end.
+    const body = tryJson((await readAtMost(answer, maxProofBytes)).toString());
+    return verifyProof(token, { nonce, port, proof: isJsonObject(body) ? body.proof : undefined });
   } catch {
     return false;
   }
-}
-
-/** What listens there may answer without end. */
-async function proofIn(answer: Response): Promise<unknown> {
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of answer.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > maxProofBytes) return undefined;
-  }
-  const body = tryJson(text);
-  return isJsonObject(body) ? body.proof : undefined;
 }
 
 function parse(text: string | undefined): (Omit<HubFile, 'name'> & JsonObject) | undefined {

@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
+import { isSameToken } from '@notebridge/kit/token';
 import { BridgeError } from '../core/errors.js';
 import { ownUserId } from '../processes/own-user.js';
 import { createPrivateFile, ensurePrivateDir, readPrivateFile } from '../state/private-file.js';
@@ -53,7 +54,5 @@ export function proveOwner(token: string, { nonce, port }: OwnerChallenge): stri
 
 /** The client's side: true if the proof is that of the owner's own hub, for this question. Constant time. */
 export function verifyProof(token: string, { proof, ...challenge }: OwnerChallenge & { proof: unknown }): boolean {
-  const expected = Buffer.from(proveOwner(token, challenge));
-  const given = Buffer.from(typeof proof === 'string' ? proof : '');
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return typeof proof === 'string' && isSameToken(proof, proveOwner(token, challenge));
 }

@@ -1,6 +1,7 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomInt } from 'node:crypto';
 import { type CodeVerdict, codeLifeMs } from '@notebridge/kit/entry-codes';
 import type { TypedCodes } from '@notebridge/kit/entry-gate';
+import { isSameToken } from '@notebridge/kit/token';
 import { ensureOwnerToken } from './owner-token.js';
 
 /** Without letters that are taken for others (Crockford’s Base32). */
@@ -40,7 +41,7 @@ export function acceptTypedCodes(stateDir: string, now: () => number = Date.now)
       if (code === undefined) return 'unknown';
       const head = code >> proofBits;
       const given = code & ((1n << proofBits) - 1n);
-      if (!isSame(given, proofOf(ensureOwnerToken(stateDir), head))) return 'unknown';
+      if (!isSameToken(given.toString(), proofOf(ensureOwnerToken(stateDir), head).toString())) return 'unknown';
       const key = toText(code);
       if (used.has(key)) return 'used';
       const age = (Math.floor(now() / minuteMs) - Number(head >> numberBits) + minutes) % minutes;
@@ -57,11 +58,6 @@ export function acceptTypedCodes(stateDir: string, now: () => number = Date.now)
 function proofOf(ownerToken: string, head: bigint): bigint {
   const digest = createHmac('sha256', ownerToken).update(`notebridge-typed-code-2\n${head}`).digest();
   return digest.readBigUInt64BE() >> (64n - proofBits);
-}
-
-function isSame(given: bigint, expected: bigint): boolean {
-  const toBytes = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(16, '0'), 'hex');
-  return timingSafeEqual(toBytes(given), toBytes(expected));
 }
 
 /** As it is read out: `7K2M-9QXP-3TRV-W8D4`. */

@@ -1,22 +1,11 @@
 import { BridgeError } from '../core/errors.js';
-import type { Environment } from './environment.js';
-import { startOutside } from './start-outside.js';
-
-export interface ForegroundProgramOptions {
-  command: string;
-  args: readonly string[];
-  /** Our own command line, which the program runs. */
-  wordsForUs: readonly string[];
-  /** What was written for the program, besides our environment. */
-  env: Readonly<Record<string, string>>;
-  inherited: Environment;
-}
+import { type OutsideStart, startOutside } from './start-outside.js';
 
 /** Signals of the terminal reach the program as well; the others are passed on. */
 const passedOn = ['SIGTERM', 'SIGHUP'] as const;
 
 /** Runs a program in our place: it has our terminal, and we do nothing but wait. It takes nothing from where it begins. Resolves to its exit code. Rejects with `bad_usage` if it cannot be run. */
-export async function runInOurPlace(program: ForegroundProgramOptions): Promise<number> {
+export async function runInOurPlace(program: Omit<OutsideStart, 'cwd' | 'marker' | 'beginsAnywhere'>): Promise<number> {
   const { command } = program;
   const child = startOutside({ ...program, beginsAnywhere: true }, { stdio: 'inherit' });
   const ignore = (): void => {};

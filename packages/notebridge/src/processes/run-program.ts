@@ -1,18 +1,14 @@
-import type { ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { BridgeError } from '../core/errors.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
-import { endTree } from './process-tree.js';
-import { startOutside } from './start-outside.js';
-import { guardTree, markerOf } from './tree-guard.js';
+import type { ProgramStart } from './program-places.js';
+import { startGuarded } from './tree-guard.js';
 
-export interface RunProgramOptions {
-  command: string;
-  args: readonly string[];
+/** Beside its `env` the program gets the base environment (`baseEnvironment`). */
+export interface RunProgramOptions extends ProgramStart {
   cwd: string;
-  /** Everything that the program gets beside the base environment (`baseEnvironment`). */
-  env: Readonly<Record<string, string>>;
   timeoutMs: number;
   /** Of each of the two outputs; what is beyond is read and dropped. */
   maxOutputBytes: number;
@@ -44,23 +40,19 @@ const lastOutputMs = 500;
  * longer wanted, all that it started is ended as well. Resolves when nothing of it is left. Rejects for what `startOutside` refuses alone.
  */
 export async function runProgram(options: RunProgramOptions): Promise<ProgramRun> {
-  const { timeoutMs, maxOutputBytes, signal } = options;
+  const { command, args, cwd, env, timeoutMs, maxOutputBytes, signal } = options;
   const isCancelled = (): boolean => signal?.aborted === true;
   if (isCancelled()) return notStarted('it was cancelled before it began');
-  const tree = guardTree();
-  const child = start(options, tree.env);
-  if (child instanceof Error) {
-    tree.release();
-    if (child instanceof BridgeError) throw child;
-    return notStarted(child.message);
-  }
-  if (child.pid !== undefined) tree.watch(child.pid);
-  const [stdout, stderr] = [new CappedOutput(child.stdout, maxOutputBytes), new CappedOutput(child.stderr, maxOutputBytes)];
+  const program = startGuarded({ command, args, cwd, env, inherited: baseEnvironment() }, ['ignore', 'pipe', 'pipe']);
+  const { child } = program;
+  if (child instanceof BridgeError) throw child;
+  if (child instanceof Error) return notStarted(child.message);
+  const stdout = new CappedOutput(child.stdout as Readable, maxOutputBytes);
+  const stderr = new CappedOutput(child.stderr as Readable, maxOutputBytes);
   const ended = endOf(child);
   const hasEnded = await settlesWithin(ended, timeoutMs, signal);
   const timedOut = !hasEnded && !isCancelled();
-  if (child.pid !== undefined) await endTree({ pid: child.pid, marker: markerOf(tree) }, graceMs);
-  tree.release();
+  await program.end(graceMs);
   const { exitCode, endSignal, startFailure } = await ended;
   if (startFailure === undefined) await Promise.all([stdout.finish(), stderr.finish()]);
   return {
@@ -74,27 +66,13 @@ export async function runProgram(options: RunProgramOptions): Promise<ProgramRun
   };
 }
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-
-/** Node throws what it does not emit: arguments with a zero byte, or too many of them. */
-function start({ command, args, cwd, env }: RunProgramOptions, marker: Readonly<Record<string, string>>): Child | Error {
-  try {
-    return startOutside(
-      { command, args, cwd, env, inherited: baseEnvironment(), marker },
-      { stdio: ['ignore', 'pipe', 'pipe'], detached: process.platform !== 'win32', windowsHide: true },
-    ) as Child;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
 interface End {
   exitCode: number | null;
   endSignal: NodeJS.Signals | null;
   startFailure: string | undefined;
 }
 
-function endOf(child: Child): Promise<End> {
+function endOf(child: ChildProcess): Promise<End> {
   return new Promise((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
       // After the start an error is one of sending a signal, and the exit still comes.

@@ -1,24 +1,14 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { PassThrough, Readable, type Writable } from 'node:stream';
-import { messageOf } from '@notebridge/kit/message-of';
 import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
-import type { Environment } from './environment.js';
 import { createLineSplitter } from './line-splitter.js';
-import { endTree } from './process-tree.js';
-import { type OutsideStart, startOutside } from './start-outside.js';
-import { type GuardedTree, guardTree, markerOf } from './tree-guard.js';
+import type { OutsideStart } from './start-outside.js';
+import { type GuardedProgram, startGuarded } from './tree-guard.js';
 
-export interface ServerProcessOptions {
-  command: string;
-  args: readonly string[];
-  /** What was written for the program. */
-  env: Readonly<Record<string, string>>;
-  /** What it gets besides. Default: `baseEnvironment`. */
-  inherited?: Environment | undefined;
-  /** Working directory. Default: that of this process. */
-  cwd?: string | undefined;
+/** By default it inherits `baseEnvironment`, and begins in the working directory of this process. */
+export interface ServerProcessOptions extends Pick<OutsideStart, 'command' | 'args' | 'env' | 'inherited' | 'cwd'> {
   /** Receives each line of its stderr, at most 4096 UTF-16 units long. */
   onStderrLine?: (line: string) => void;
 }
@@ -49,22 +39,20 @@ export class ServerProcess {
   readonly output: Readable;
   /** Resolves when the program itself has ended, or could not be started; others of its tree may still live. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
-  readonly #tree: GuardedTree;
+  readonly #program: GuardedProgram;
   #isEnded = false;
   #gone: Promise<void> | undefined;
 
   constructor({ command, args, env, inherited = baseEnvironment(), cwd, onStderrLine }: ServerProcessOptions) {
-    this.#tree = guardTree();
-    const child = start({ command, args, env, inherited, cwd, marker: this.#tree.env });
-    if (child instanceof Error) {
+    this.#program = startGuarded({ command, args, env, inherited, cwd }, 'pipe');
+    if (this.#program.child instanceof Error) {
       [this.input, this.output] = [new PassThrough().resume(), Readable.from([])];
       this.#isEnded = true;
-      this.ended = Promise.resolve({ words: child.message, wasStarted: false });
-      this.#tree.release();
+      this.ended = Promise.resolve({ words: this.#program.child.message, wasStarted: false });
       return;
     }
+    const child = this.#program.child as ChildProcessWithoutNullStreams;
     this.pid = child.pid;
-    if (child.pid !== undefined) this.#tree.watch(child.pid);
     this.input = child.stdin;
     this.output = child.stdout;
     // A program that does not read any more has ended, or will be ended; `ended` says so.
@@ -96,23 +84,7 @@ export class ServerProcess {
     this.input.end();
     const wasAlive = !this.#isEnded;
     if (wasAlive) await settlesWithin(this.ended, ownEndMs);
-    if (this.pid !== undefined) await endTree({ pid: this.pid, marker: markerOf(this.#tree) }, wasAlive ? politeMs : orphansMs);
-    this.#tree.release();
-  }
-}
-
-/** Not every failure comes by an event: the rule refuses at once, and Node words that no system takes. */
-function start(program: OutsideStart): ChildProcessWithoutNullStreams | Error {
-  try {
-    return startOutside(program, {
-      stdio: 'pipe',
-      shell: false,
-      // A group of its own; on Windows it would mean a window of its own.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    }) as ChildProcessWithoutNullStreams;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(messageOf(error));
+    await this.#program.end(wasAlive ? politeMs : orphansMs);
   }
 }
 

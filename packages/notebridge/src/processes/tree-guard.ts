@@ -1,16 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { messageOf } from '@notebridge/kit/message-of';
 import { guardScript } from './guard-script.js';
+import { endTree } from './process-tree.js';
+import { type OutsideStart, startOutside } from './start-outside.js';
 import { searchPathOutside } from './written-rule.js';
 
-/** One tree of processes that must not outlive us. */
-export interface GuardedTree {
-  /** To be put into the environment of the program: by it its descendants are known, also those that left its group. No secret. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Sends the guard the process group, once it is there. */
-  watch(pid: number): void;
-  /** The tree is gone. Releasing twice is harmless. */
-  release(): void;
+/** A program whose whole tree of processes does not outlive us. */
+export interface GuardedProgram {
+  /** Why it could not be started, where that is known at once: the rule refuses it, or Node throws for words that no system takes. */
+  readonly child: ChildProcess | Error;
+  /** Ends what of its tree is still there: by SIGTERM, after `timeoutMs` by SIGKILL. Resolves when nothing is left. Twice is harmless. */
+  end(timeoutMs: number): Promise<void>;
 }
 
 const markerName = 'NOTEBRIDGE_TREE';
@@ -25,34 +26,41 @@ let lastTree = 0;
 let replacements = 0;
 
 /**
- * Has the guard of this process look after one more tree; call it before the program is started. The guard is one small shell
- * for all trees, in a session of its own: it reads group ids from a pipe, and when the pipe ends, because we ended or were killed,
+ * Starts a program without a shell, in a process group of its own, as one more tree that the guard of this process looks after. The guard is one
+ * small shell for all trees, in a session of its own: it reads group ids from a pipe, and when the pipe ends, because we ended or were killed,
  * it ends the groups that are left, and on Linux whatever carries our marker; then itself. On Windows there is none: the system ends the direct
  * children of a Node program with it, and deeper ones are left (untested).
  */
-export function guardTree(): GuardedTree {
-  const key = {};
+export function startGuarded(program: Omit<OutsideStart, 'marker'>, stdio: StdioOptions): GuardedProgram {
+  const tree = {};
   const marker = `${ownMarker}.${++lastTree}.`;
-  trees.set(key, undefined);
+  trees.set(tree, undefined);
   if (guard === undefined) startGuard();
+  // By the marker its descendants are known, also those that left its group. It is no secret.
+  const child = start({ ...program, marker: { [markerName]: marker } }, stdio);
+  const pid = child instanceof Error ? undefined : child.pid;
+  if (pid === undefined) trees.delete(tree);
+  else {
+    trees.set(tree, pid);
+    notify(`watch ${pid}`);
+  }
   return {
-    env: { [markerName]: marker },
-    watch(pid) {
-      if (!trees.has(key)) return;
-      trees.set(key, pid);
-      notify(`watch ${pid}`);
-    },
-    release() {
-      const pid = trees.get(key);
-      if (!trees.delete(key)) return;
-      if (pid !== undefined) notify(`release ${pid}`);
+    child,
+    end: async (timeoutMs) => {
+      if (pid === undefined) return;
+      await endTree({ pid, marker: `${markerName}=${marker}` }, timeoutMs);
+      if (trees.delete(tree)) notify(`release ${pid}`);
     },
   };
 }
 
-/** What a process of the tree has in its environment. */
-export function markerOf({ env }: GuardedTree): string {
-  return `${markerName}=${env[markerName]}`;
+function start(program: OutsideStart, stdio: StdioOptions): ChildProcess | Error {
+  try {
+    // A group of its own; on Windows it would mean a window of its own.
+    return startOutside(program, { stdio, detached: process.platform !== 'win32', windowsHide: true });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(messageOf(error));
+  }
 }
 
 function startGuard(): void {

@@ -28,7 +28,7 @@ export async function writeFileAtomic(path: string, text: string, options: Write
     const old = options.anew === true ? undefined : await inspectTarget(target);
     const temporary = join(dirname(target), `.notebridge-${randomBytes(8).toString('hex')}.tmp`);
     try {
-      await writeNew(temporary, text, { mode: old === undefined ? (options.mode ?? 0o600) : old.mode & 0o7777, owner: old });
+      await writeNewFile(temporary, text, { mode: old === undefined ? (options.mode ?? 0o600) : old.mode & 0o7777, owner: old });
       await rename(temporary, target);
     } catch (error) {
       await rm(temporary, { force: true }).catch(ignore);
@@ -40,7 +40,8 @@ export async function writeFileAtomic(path: string, text: string, options: Write
   }
 }
 
-async function writeNew(path: string, text: string, options: { mode: number; owner: Stats | undefined }): Promise<void> {
+/** Makes a file, and has it on disk. Rejects with the system's error, also if something stands there. */
+export async function writeNewFile(path: string, text: string, options: { mode: number; owner?: Stats | undefined }): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(text, 'utf8');

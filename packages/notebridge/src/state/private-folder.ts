@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '@notebridge/kit/errno';
 import { syncFolder } from '@notebridge/kit/replace-file';
+import { writeNewFile } from './atomic-file.js';
 import type { FileTree } from './file-tree.js';
 import { removeTree } from './remove-tree.js';
 import { systemFault } from './system-fault.js';
@@ -21,7 +22,11 @@ export async function createPrivateFolder(path: string, files: FileTree): Promis
   const temporary = join(dirname(path), `.notebridge-${randomBytes(8).toString('hex')}.tmp`);
   try {
     await mkdir(temporary, { mode: 0o700 });
-    for (const [name, text] of files) await writeNew(temporary, name, text);
+    for (const [name, text] of files) {
+      const file = join(temporary, name);
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeNewFile(file, text, { mode: 0o600 });
+    }
     await rename(temporary, path).catch((error: unknown) => {
       if (!['EEXIST', 'ENOTEMPTY'].includes(errnoOf(error) ?? '')) throw error;
     });
@@ -41,17 +46,5 @@ export async function keepPrivateFolders(parent: string, kept: ReadonlySet<strin
     const found = await lstat(path).catch(() => undefined);
     if (found === undefined || (temporaryName.test(name) && Date.now() - found.mtimeMs < abandonedMs)) continue;
     await removeTree(path).catch(() => {});
-  }
-}
-
-async function writeNew(folder: string, name: string, text: string): Promise<void> {
-  const path = join(folder, name);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text, 'utf8');
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { HubCalls, HubView, Membership } from '../../cluster/cluster-parts.js';
+import { type ClusterParts, type HubView, NotStarted } from '../../cluster/cluster-parts.js';
 import { toHubContext } from '../../cluster/remote-events.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
@@ -13,7 +13,6 @@ import type {
   NotebookReference,
 } from '../../notebooks/selection/notebook-directory.js';
 import { quote } from '../../util/quote.js';
-import type { Runtime } from '../../util/runtime.js';
 import type { ClusterPages } from './cluster-pages.js';
 import { listMethod, notebooksOfHub } from './notebook-desk.js';
 import { isPageId } from './page-records.js';
@@ -23,14 +22,11 @@ import { RemoteNotebook, toClusterId } from './remote-notebook.js';
 /** How long another hub may take to say what it has. Milliseconds. */
 const listTimeoutMs = 3000;
 
-export interface ClusterDirectoryOptions {
+export interface ClusterDirectoryOptions extends Pick<ClusterParts, 'calls' | 'membership' | 'runtime'> {
   /** What this hub has itself. */
   local: NotebookDirectory;
   /** The pages of the cluster. Left out: this hub takes no part in them. */
   pages?: ClusterPages | undefined;
-  calls: HubCalls;
-  membership: Membership;
-  runtime: Runtime;
 }
 
 /** The notebooks of this hub, and after them those of all others, as `nb1@HUB`. */
@@ -110,7 +106,8 @@ export class ClusterDirectory implements NotebookDirectory {
         silent: (Array.isArray(silent) ? silent : []).map((why) => `${hubName}: ${String(why)}`),
       };
     } catch (error) {
-      return { entries: [], silent: isWithoutNotebooks(error) ? [] : [`The hub "${hubName}" does not answer: ${messageOf(error)}`] };
+      const servesNone = error instanceof NotStarted && error.reason === 'not_served';
+      return { entries: [], silent: servesNone ? [] : [`The hub "${hubName}" does not answer: ${messageOf(error)}`] };
     } finally {
       callOff();
     }
@@ -130,9 +127,4 @@ function isElsewhere({ id }: { id: string }): boolean {
 function toOrphanEntry({ id, record }: ClusterPages['orphans'][number]): NotebookEntry {
   const missing = 'Its hub has ended. A page that is still open comes back by itself, or is opened anew by the tool that opens it.';
   return { id, kind: record.profile, title: record.title, location: record.url, kernel: null, state: 'waiting', holder: null, missing };
-}
-
-/** A hub that serves none. */
-function isWithoutNotebooks(error: unknown): boolean {
-  return error instanceof Error && 'reason' in error && error.reason === 'not_served';
 }

@@ -7,7 +7,6 @@ import { pageProfiles } from '../../notebooks/profiles/page-profiles.js';
 import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
 import { hubOfState, signStatesAsHub } from '../../questions/request-state.js';
 import { ownVersion } from '../../state/own-files.js';
-import { holdProcess } from '../../util/hold-process.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { PlaceableServers } from '../config-servers.js';
 import type { Settings } from '../settings.js';
@@ -43,7 +42,8 @@ export class ClusterOfHub {
   #load: () => number = () => 0;
   #desk: NotebookDesk | undefined;
   #closeRouter: (() => void) | undefined;
-  #letProcessEnd: (() => void) | undefined;
+  /** Keeps this process alive: what only waits for a time may hold nothing that does. */
+  #holding: NodeJS.Timeout | undefined;
   readonly #inventory: InventoryDesk;
   #servers: PlaceableServers | undefined;
   #notebooks: NotebooksOfHub | undefined;
@@ -69,7 +69,7 @@ export class ClusterOfHub {
    * have nothing that keeps it, no port yet, and would end in the middle of its start.
    */
   start(doors: () => { readonly calls: { readonly size: number } } | undefined): Promise<void> {
-    this.#letProcessEnd ??= holdProcess();
+    this.#holding ??= setInterval(() => {}, 2 ** 31 - 1);
     this.#load = () => doors()?.calls.size ?? 0;
     return this.cluster.start();
   }
@@ -128,7 +128,7 @@ export class ClusterOfHub {
       await this.#desk?.close();
       await this.cluster.close();
     } finally {
-      this.#letProcessEnd?.();
+      clearInterval(this.#holding);
     }
   }
 }

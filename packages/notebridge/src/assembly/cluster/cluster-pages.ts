@@ -1,12 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
-import type { Logger } from '@notebridge/kit/logger';
-import type { Claim, ClaimRecord, Claims, HubCalls, Membership, ServedCall } from '../../cluster/cluster-parts.js';
+import type { Claim, ClaimRecord, ClusterParts, HubCalls, ServedCall } from '../../cluster/cluster-parts.js';
 import { BridgeError } from '../../core/errors.js';
 import type { FoundSlot, SlotFinder, SlotQuery } from '../../notebooks/pages/slot-finder.js';
 import type { KeptSlot } from '../../notebooks/pages/slot-store.js';
 import type { PageProfile } from '../../notebooks/profiles/profile.js';
-import type { SharedStore } from '../../state/shared-store.js';
 import { quote } from '../../util/quote.js';
 import type { Runtime } from '../../util/runtime.js';
 import { Slots } from '../../util/slots.js';
@@ -27,13 +25,7 @@ import { PageTidy } from './page-tidy.js';
 import { PageToolLists } from './page-tool-lists.js';
 import { PageYields } from './page-yields.js';
 
-export interface ClusterPagesOptions {
-  claims: Claims;
-  calls: HubCalls;
-  membership: Membership;
-  store: SharedStore;
-  runtime: Runtime;
-  logger: Logger;
+export interface ClusterPagesOptions extends Pick<ClusterParts, 'claims' | 'calls' | 'membership' | 'store' | 'runtime' | 'logger'> {
   /** The kinds of page that this hub can have. */
   profiles: readonly PageProfile[];
 }

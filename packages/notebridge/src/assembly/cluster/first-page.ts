@@ -21,11 +21,11 @@ export class FirstPage implements Provider {
   }
 
   get name(): string {
-    return this.#held.name;
+    return this.#held.provider.name;
   }
 
   get instructions(): string | undefined {
-    return this.#held.instructions;
+    return this.#held.provider.instructions;
   }
 
   async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -40,18 +40,18 @@ export class FirstPage implements Provider {
   }
 
   notify(method: string, params: JsonObject | undefined): void {
-    if (!this.#held.isGone) this.#held.notify(method, params);
+    if (!this.#held.isGone) this.#held.provider.notify(method, params);
   }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
-    const stops = [this.#held.subscribe(listener), this.#events.add(listener)];
+    const stops = [this.#held.provider.subscribe(listener), this.#events.add(listener)];
     return () => {
       for (const stop of stops) stop();
     };
   }
 
   paramHeadersOf(tool: unknown): readonly ParamHeader[] {
-    return this.#held.paramHeadersOf(tool);
+    return this.#held.provider.paramHeadersOf?.(tool) ?? [];
   }
 
   endSession(sessionId: string): void {

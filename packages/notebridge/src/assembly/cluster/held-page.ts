@@ -1,16 +1,14 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type Claim, NotStarted } from '../../cluster/cluster-parts.js';
+import { type Claim, type ClusterParts, NotStarted } from '../../cluster/cluster-parts.js';
 import type { CallContext } from '../../core/call-context.js';
 import { codeOf } from '../../core/errors.js';
-import type { ParamHeader } from '../../core/param-headers.js';
-import type { Provider, ProviderEvent } from '../../core/provider.js';
+import type { Provider } from '../../core/provider.js';
 import type { Slot } from '../../notebooks/pages/slot.js';
 import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
-import type { Runtime } from '../../util/runtime.js';
 import { isNotConnected, type PageRecord, printPageRecord } from './page-records.js';
 import type { PageToolLists } from './page-tool-lists.js';
+import type { NotebookHere } from './remote-notebook.js';
 
 /** The notebook of a page, as whoever opens it makes it. */
 export interface PageOfHub {
@@ -25,7 +23,7 @@ export interface PageOfHub {
   close(): Promise<void>;
 }
 
-export interface HeldPageParts {
+export interface HeldPageParts extends Pick<ClusterParts, 'runtime' | 'logger'> {
   id: string;
   page: PageOfHub;
   /** Left out: it is to be claimed. */
@@ -33,8 +31,6 @@ export interface HeldPageParts {
   /** True if pages of it came to other hubs before. */
   hadPage: boolean;
   toolLists: PageToolLists;
-  runtime: Runtime;
-  logger: Logger;
   /** Calls when what is known of it has changed, before it is written. */
   onRecord: (record: PageRecord) => void;
   /** Calls when something could not be written, or is held no more: it is tried again. */
@@ -42,7 +38,7 @@ export interface HeldPageParts {
 }
 
 /** A page's slot that this hub has, and what is written of it for the next one. */
-export class HeldPage implements Provider {
+export class HeldPage implements NotebookHere {
   readonly id: string;
   readonly page: PageOfHub;
   readonly #parts: HeldPageParts;
@@ -72,12 +68,8 @@ export class HeldPage implements Provider {
     this.#known();
   }
 
-  get name(): string {
-    return this.page.provider.name;
-  }
-
-  get instructions(): string | undefined {
-    return this.page.provider.instructions;
+  get provider(): Provider {
+    return this.page.provider;
   }
 
   /** True once another hub may have it. */
@@ -186,16 +178,8 @@ export class HeldPage implements Provider {
     }
   }
 
-  notify(method: string, params: JsonObject | undefined): void {
-    this.page.provider.notify(method, params);
-  }
-
-  subscribe(listener: (event: ProviderEvent) => void): () => void {
-    return this.page.provider.subscribe(listener);
-  }
-
-  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
-    return this.page.provider.paramHeadersOf?.(tool) ?? [];
+  endSession(sessionId: string): void {
+    this.page.endSession(sessionId);
   }
 
   /** A page may come by each of its tokens from now on. */

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { HubCalls, Membership, ServedCall } from '../../cluster/cluster-parts.js';
-import { NotStarted, ofHubItself } from '../../cluster/cluster-parts.js';
+import { type ClusterParts, type Membership, NotStarted, ofHubItself, type ServedCall } from '../../cluster/cluster-parts.js';
 import { sendEvents } from '../../cluster/remote-events.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Middleware } from '../../core/middleware.js';
@@ -40,7 +39,7 @@ export class NotebookDesk {
   /** This hub, in the life that they joined. */
   #hubId: string;
 
-  constructor(own: NotebooksOfHub, { calls, membership }: { calls: HubCalls; membership: Membership }) {
+  constructor(own: NotebooksOfHub, { calls, membership }: Pick<ClusterParts, 'calls' | 'membership'>) {
     const { first, directory, mayChoose } = own;
     this.#own = own;
     this.#membership = membership;

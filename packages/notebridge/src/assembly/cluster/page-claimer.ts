@@ -1,6 +1,4 @@
-import type { Logger } from '@notebridge/kit/logger';
-import type { Claims, Membership } from '../../cluster/cluster-parts.js';
-import type { Runtime } from '../../util/runtime.js';
+import type { ClusterParts } from '../../cluster/cluster-parts.js';
 import type { Slots } from '../../util/slots.js';
 import type { HeldPage } from './held-page.js';
 import { pageResources } from './page-records.js';
@@ -8,11 +6,7 @@ import { pageResources } from './page-records.js';
 /** What could not be written is tried again. Milliseconds. */
 const troubleMs = 2500;
 
-export interface PageClaimerOptions {
-  claims: Claims;
-  membership: Membership;
-  runtime: Runtime;
-  logger: Logger;
+export interface PageClaimerOptions extends Pick<ClusterParts, 'claims' | 'membership' | 'runtime' | 'logger'> {
   /** How many are claimed at the same time. */
   slots: Slots;
   /** The pages that are here. */

@@ -1,6 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Claims, Membership } from '../../cluster/cluster-parts.js';
-import type { Runtime } from '../../util/runtime.js';
+import type { ClusterParts } from '../../cluster/cluster-parts.js';
 import { pageResources, parsePageRecord } from './page-records.js';
 
 const tidyMs = 600_000;
@@ -9,23 +8,21 @@ const unownedMs = 3_600_000;
 /** And, if it had a page, it was written so long ago, by the clock of whoever wrote it: one that is minutes wrong does no harm. Milliseconds. */
 const oldMs = 24 * 3_600_000;
 
+type TidyParts = Pick<ClusterParts, 'claims' | 'membership' | 'runtime'>;
+
 /** Forgets the slots of pages that do not come back: each hub that was killed leaves some. */
 export class PageTidy {
-  readonly #claims: Claims;
-  readonly #membership: Membership;
-  readonly #runtime: Runtime;
+  readonly #parts: TidyParts;
   /** Since when each is nobody's. */
   readonly #unowned = new Map<string, number>();
   #stop: (() => void) | undefined;
 
-  constructor({ claims, membership, runtime }: { claims: Claims; membership: Membership; runtime: Runtime }) {
-    this.#claims = claims;
-    this.#membership = membership;
-    this.#runtime = runtime;
+  constructor(parts: TidyParts) {
+    this.#parts = parts;
   }
 
   start(): void {
-    this.#stop = this.#runtime.after(tidyMs, () => {
+    this.#stop = this.#parts.runtime.after(tidyMs, () => {
       this.start();
       void this.tidy();
     });
@@ -37,8 +34,9 @@ export class PageTidy {
 
   /** Never rejects. */
   async tidy(): Promise<void> {
-    const steady = this.#runtime.steady();
-    const unowned = this.#claims.records(pageResources).filter(({ resource }) => this.#claims.ownerOf(resource) === undefined);
+    const { claims, runtime } = this.#parts;
+    const steady = runtime.steady();
+    const unowned = claims.records(pageResources).filter(({ resource }) => claims.ownerOf(resource) === undefined);
     const resources = new Set(unowned.map(({ resource }) => resource));
     for (const resource of this.#unowned.keys()) if (!resources.has(resource)) this.#unowned.delete(resource);
     for (const { resource, about } of unowned) {
@@ -50,18 +48,19 @@ export class PageTidy {
 
   #isOld(about: JsonObject): boolean {
     const record = parsePageRecord(about);
-    return record?.hadPage !== true || this.#runtime.now() - record.at >= oldMs;
+    return record?.hadPage !== true || this.#parts.runtime.now() - record.at >= oldMs;
   }
 
   async #forget(resource: string): Promise<void> {
     // Each takes a while: of the next ones, others may have been forgotten, or their pages may have come back.
-    if (!this.#membership.isHeld() || this.#claims.recordOf(resource) === undefined) return;
+    const { claims, membership } = this.#parts;
+    if (!membership.isHeld() || claims.recordOf(resource) === undefined) return;
     let isNew = false;
     const about = (before: JsonObject): JsonObject => {
       isNew = true;
       return before;
     };
-    const claim = await this.#claims.take(resource, about).catch(() => undefined);
+    const claim = await claims.take(resource, about).catch(() => undefined);
     if (isNew) await claim?.release({ forget: true });
   }
 }

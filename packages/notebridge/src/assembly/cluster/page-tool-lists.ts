@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { keepLatest } from '@notebridge/kit/keep-latest';
+import type { ClusterParts } from '../../cluster/cluster-parts.js';
 import type { Tool } from '../../core/mcp.js';
 import { toShownTools } from '../../notebooks/pages/page-tools.js';
-import { type SharedStore, StoreConflict } from '../../state/shared-store.js';
-import type { Runtime } from '../../util/runtime.js';
+import { StoreConflict } from '../../state/shared-store.js';
 import { tryJson } from '../../util/try-json.js';
 
 const prefix = 'page-tools.';
@@ -14,16 +15,14 @@ const maxLists = 100;
 
 /** Lists of tools in the store, each under its own digest: thousands of pages of one kind share one. They are gone a week after they were used last. */
 export class PageToolLists {
-  readonly #store: SharedStore;
-  readonly #runtime: Runtime;
+  readonly #parts: Pick<ClusterParts, 'store' | 'runtime'>;
   /** By its key: a list that is in the store, and when it was written. */
   readonly #known = new Map<string, { text: string; writtenAt: number }>();
   /** The same array has the same key: a page that is looked at often is not printed each time. */
   readonly #keys = new WeakMap<readonly Tool[], string>();
 
-  constructor({ store, runtime }: { store: SharedStore; runtime: Runtime }) {
-    this.#store = store;
-    this.#runtime = runtime;
+  constructor(parts: Pick<ClusterParts, 'store' | 'runtime'>) {
+    this.#parts = parts;
   }
 
   /** Resolves to the key under which it is; undefined: it is too long. Rejects with `StoreUnavailable`. */
@@ -42,35 +41,33 @@ export class PageToolLists {
   async read(key: string): Promise<readonly Tool[] | undefined> {
     const known = this.#known.get(key)?.text;
     if (known !== undefined) return toTools(known);
-    const entry = await this.#store.get(prefix + key).catch(() => undefined);
+    const entry = await this.#parts.store.get(prefix + key).catch(() => undefined);
     if (entry === undefined || keyOf(entry.value) !== key) return undefined;
     this.#note(key, { text: entry.value, writtenAt: Number.NEGATIVE_INFINITY });
     return toTools(entry.value);
   }
 
   async #write(key: string, text: string): Promise<void> {
+    const { store, runtime } = this.#parts;
     const options = { ttlMs: lifeMs };
     try {
-      await this.#store.create(prefix + key, text, options);
+      await store.create(prefix + key, text, options);
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
-      const entry = await this.#store.get(prefix + key);
+      const entry = await store.get(prefix + key);
       // Its time begins anew; who else does that at this moment does the same.
-      if (entry !== undefined) await this.#store.update(prefix + key, text, entry.revision, options).catch(ignoreConflict);
+      if (entry !== undefined) await store.update(prefix + key, text, entry.revision, options).catch(ignoreConflict);
     }
-    this.#note(key, { text, writtenAt: this.#runtime.steady() });
+    this.#note(key, { text, writtenAt: runtime.steady() });
   }
 
   #isFresh(key: string): boolean {
     const known = this.#known.get(key);
-    return known !== undefined && this.#runtime.steady() - known.writtenAt < lifeMs / 2;
+    return known !== undefined && this.#parts.runtime.steady() - known.writtenAt < lifeMs / 2;
   }
 
   #note(key: string, list: { text: string; writtenAt: number }): void {
-    this.#known.delete(key);
-    this.#known.set(key, list);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > maxLists && oldest !== undefined) this.#known.delete(oldest);
+    keepLatest(this.#known, [key, list], maxLists);
   }
 }
 

@@ -1,7 +1,6 @@
-import type { HubCalls } from '../../cluster/cluster-parts.js';
+import type { ClusterParts } from '../../cluster/cluster-parts.js';
 import { toHubContext } from '../../cluster/remote-events.js';
 import { Cancellation } from '../../core/cancellation.js';
-import type { Runtime } from '../../util/runtime.js';
 import { pagesOfHub, parsePageIds, yieldMethod } from './page-records.js';
 
 /** What is asked for within this time is asked together: after a broken tunnel thousands of pages come at once. Milliseconds. */
@@ -18,14 +17,12 @@ interface WaitingPage {
 
 /** Asks other hubs to let go of pages that have come here. */
 export class PageYields {
-  readonly #calls: HubCalls;
-  readonly #runtime: Runtime;
+  readonly #parts: Pick<ClusterParts, 'calls' | 'runtime'>;
   readonly #waiting = new Map<string, WaitingPage[]>();
   readonly #running = new Set<Cancellation>();
 
-  constructor({ calls, runtime }: { calls: HubCalls; runtime: Runtime }) {
-    this.#calls = calls;
-    this.#runtime = runtime;
+  constructor(parts: Pick<ClusterParts, 'calls' | 'runtime'>) {
+    this.#parts = parts;
   }
 
   /** Never rejects. */
@@ -39,7 +36,7 @@ export class PageYields {
       }
       const pages = [{ id, answer }];
       this.#waiting.set(hub, pages);
-      this.#runtime.after(gatherMs, () => this.#waiting.get(hub) === pages && this.#send(hub, timeoutMs));
+      this.#parts.runtime.after(gatherMs, () => this.#waiting.get(hub) === pages && this.#send(hub, timeoutMs));
     });
   }
 
@@ -50,11 +47,12 @@ export class PageYields {
   #send(hub: string, timeoutMs: number): void {
     const pages = this.#waiting.get(hub) ?? [];
     this.#waiting.delete(hub);
+    const { calls, runtime } = this.#parts;
     const cancellation = new Cancellation();
     this.#running.add(cancellation);
-    const callOff = this.#runtime.after(timeoutMs, () => cancellation.cancel('it takes too long'));
+    const callOff = runtime.after(timeoutMs, () => cancellation.cancel('it takes too long'));
     const context = toHubContext(yieldMethod, { params: { pages: pages.map(({ id }) => id) }, cancellation });
-    this.#calls
+    calls
       .call({ hub, resource: pagesOfHub, epoch: 0 }, yieldMethod, context.message, context)
       .then(
         (answered) => {

@@ -54,17 +54,7 @@ export class PagesDirectory implements NotebookDirectory {
 /** A page of the cluster, wherever it is: the link goes with it. */
 export function linkToPage(id: string, pages: ClusterPages): RemoteNotebook {
   const { calls, runtime } = pages;
-  const here = new WeakMap<HeldPage, NotebookHere>();
-  const toHere = (held: HeldPage): NotebookHere => {
-    const known = here.get(held) ?? { provider: held, endSession: (sessionId: string) => held.page.endSession(sessionId) };
-    here.set(held, known);
-    return known;
-  };
-  const locate = async (): Promise<string | NotebookHere> => {
-    const hub = await pages.locate(id);
-    const held = pages.heldPage(id);
-    return hub ?? (held === undefined ? locate() : toHere(held));
-  };
+  const locate = async (): Promise<string | NotebookHere> => (await pages.locate(id)) ?? pages.heldPage(id) ?? locate();
   return new RemoteNotebook({ id, idThere: id, locate, calls, runtime });
 }
 

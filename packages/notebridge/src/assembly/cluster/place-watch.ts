@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { get } from 'node:http';
 import { isJsonObject } from '@notebridge/kit/json';
+import { isSameToken } from '@notebridge/kit/token';
 import type { ClusterBus } from '../../cluster/cluster-bus.js';
-import type { HubView, Membership } from '../../cluster/cluster-parts.js';
+import type { ClusterParts, HubView } from '../../cluster/cluster-parts.js';
 import type { HubPlace, PlaceAnswer, WatchedPlace } from '../../doors/hub-place.js';
 import { deriveKey } from '../../util/derive-key.js';
 import type { Runtime } from '../../util/runtime.js';
@@ -16,10 +17,8 @@ const answerMs = 1500;
 const mostAsked = 16;
 const mostBytes = 4096;
 
-export interface PlaceWatchOptions {
-  membership: Membership;
+export interface PlaceWatchOptions extends Pick<ClusterParts, 'membership' | 'runtime'> {
   bus: Pick<ClusterBus, 'isConnected'>;
-  runtime: Runtime;
   clusterKey: Buffer;
   /** Why this hub gets no place until it is started again; undefined: it does, or tries. */
   refusal: () => string | undefined;
@@ -99,8 +98,7 @@ export class PlaceWatch implements WatchedPlace {
     const challenge = runtime.bytes(24).toString('base64url');
     const answer = tryJson(await readAnswer(askAt, challenge, runtime).catch(() => ''));
     if (!isJsonObject(answer) || typeof answer.place !== 'string' || typeof answer.proof !== 'string') return undefined;
-    const [given, wanted] = [Buffer.from(answer.proof), Buffer.from(this.#proofOf(challenge, answer.place))];
-    return given.length === wanted.length && timingSafeEqual(given, wanted) ? answer.place : undefined;
+    return isSameToken(answer.proof, this.#proofOf(challenge, answer.place)) ? answer.place : undefined;
   }
 
   #proofOf(challenge: string, place: string): string {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type HubCalls, type Membership, NotStarted, ofHubItself } from '../../cluster/cluster-parts.js';
+import { type ClusterParts, NotStarted, ofHubItself } from '../../cluster/cluster-parts.js';
 import { toHubContext } from '../../cluster/remote-events.js';
 import { markOfHub } from '../../cluster/stored-sessions.js';
 import { BridgeError } from '../../core/errors.js';
@@ -12,7 +12,7 @@ const relayMethod = 'notebridge/relay_request';
 const maxWaitingBytes = 192 * 1024 * 1024;
 
 /** Requests of agents' sessions from hub to hub. */
-export function createSessionRelay({ calls, membership }: { calls: HubCalls; membership: Membership }): SessionRelay {
+export function createSessionRelay({ calls, membership }: Pick<ClusterParts, 'calls' | 'membership'>): SessionRelay {
   const find = (mark: string) => membership.hubs().find((hub) => markOfHub(hub) === mark);
   return {
     mark: markOfHub(membership.self),

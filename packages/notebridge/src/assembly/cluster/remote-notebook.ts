@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
-import { type CallTarget, type HubCalls, NotStarted } from '../../cluster/cluster-parts.js';
+import { type CallTarget, type ClusterParts, NotStarted } from '../../cluster/cluster-parts.js';
 import { inSession } from '../../cluster/in-session.js';
 import { RemoteCaller } from '../../cluster/remote-caller.js';
 import { followEvents, toHubContext } from '../../cluster/remote-events.js';
@@ -9,23 +9,22 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import type { NotebookLink } from '../../notebooks/selection/notebook-directory.js';
 import { quote } from '../../util/quote.js';
-import type { Runtime } from '../../util/runtime.js';
 import { joinMethod, leaveMethod, notebookEventsMethod, notebooksOfHub } from './notebook-desk.js';
 import { isPageId } from './page-records.js';
 
-export interface RemoteNotebookOptions {
+export interface RemoteNotebookOptions extends Pick<ClusterParts, 'calls' | 'runtime'> {
   /** As agents know it, and as its hub does. */
   id: string;
   idThere: string;
   /** The hub that has it now; or itself, if that is this hub. Rejects if it is nowhere. */
   locate: () => Promise<string | NotebookHere>;
-  calls: HubCalls;
-  runtime: Runtime;
 }
 
 /** A notebook that may come from hub to hub, while it is here. */
 export interface NotebookHere {
-  provider: Provider;
+  readonly provider: Pick<Provider, 'instructions' | 'subscribe'>;
+  /** Rejects with `NotStarted` if it is not here any more. */
+  request: Provider['request'];
   endSession(sessionId: string): void;
 }
 
@@ -193,7 +192,7 @@ export class RemoteNotebook implements NotebookLink {
   async #requestHere(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const { at, id } = this.#session ?? {};
     if (at === undefined || id === undefined || typeof at === 'string') throw new NotStarted('not_owner');
-    return at.provider.request(method, params, inSession(context, id));
+    return at.request(method, params, inSession(context, id));
   }
 
   async #leave(session: LinkSession | undefined): Promise<void> {

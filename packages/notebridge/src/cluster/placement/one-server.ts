@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CacheHints } from '../../core/cache-hints.js';
 import type { CallContext } from '../../core/call-context.js';
@@ -10,8 +9,7 @@ import type { Tool } from '../../core/mcp.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { ServerState, ServerStatus, ToolServer, ToolServerEvent } from '../../core/tool-server.js';
-import type { Runtime } from '../../util/runtime.js';
-import { type CallTarget, type Claim, type Claims, type HubCalls, type Membership, type Owned, toKeyPart } from '../cluster-parts.js';
+import { type CallTarget, type Claim, type ClusterParts, type Owned, toKeyPart } from '../cluster-parts.js';
 import { RemoteCaller } from '../remote-caller.js';
 import { type HubContextOptions, toHubContext } from '../remote-events.js';
 import { ConfiguredServer } from './configured-server.js';
@@ -27,13 +25,7 @@ const endMs = 5_000;
 const describeEveryMs = 250;
 
 /** The parts of a cluster by which servers are placed. */
-export interface PlacingParts {
-  calls: HubCalls;
-  claims: Claims;
-  membership: Membership;
-  runtime: Runtime;
-  logger: Logger;
-}
+export type PlacingParts = Pick<ClusterParts, 'calls' | 'claims' | 'membership' | 'runtime' | 'logger'>;
 
 export interface OneServerOptions extends PlacingParts {
   /** The server as this hub has it: it runs nothing unless it is called. */

@@ -1,15 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Runtime } from '../../util/runtime.js';
-import type { HubCalls, Owned } from '../cluster-parts.js';
+import type { ClusterParts, Owned } from '../cluster-parts.js';
 import { followEvents } from '../remote-events.js';
 import { eventsMethod } from './server-resources.js';
 
 /** Whoever still has it is followed again after so long. Milliseconds. */
 const againMs = 1_000;
 
-export interface OwnerFollowerOptions {
-  calls: HubCalls;
-  runtime: Runtime;
+export interface OwnerFollowerOptions extends Pick<ClusterParts, 'calls' | 'runtime'> {
   onEvent: (event: JsonObject) => void;
   /** Nothing has come any more, for a while: who has it is to be followed, if somebody does. */
   onSilence: () => void;

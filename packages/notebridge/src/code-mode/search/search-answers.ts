@@ -5,12 +5,12 @@ import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { quote } from '../../util/quote.js';
-import { TimeSlices } from '../../util/time-slices.js';
 import type { SeenServer } from './known-tools.js';
 import { shownName } from './one-line.js';
 import type { SearchParams } from './search-params.js';
 import { type FoundEntry, isReadOnly, lineOf, lineOfServer, recordOf } from './show-tools.js';
 import type { ResolveName } from './spellings.js';
+import { TimeSlices } from './time-slices.js';
 import type { ToolView } from './tool-view.js';
 
 /** Characters of all stubs of one answer, and of one of them. */

@@ -1,8 +1,8 @@
 import { getOrMake } from '../../util/get-or-make.js';
-import { TimeSlices } from '../../util/time-slices.js';
 import { foldName } from './one-line.js';
 import type { Entry } from './show-tools.js';
 import { SimilarTerms } from './similar-terms.js';
+import { TimeSlices } from './time-slices.js';
 import { type SearchedTerms, searchedFields, termsOfSkill, termsOfTool } from './tool-terms.js';
 import { ideasOf, isCommon, isIdea, searchWordsOf, stemOf } from './words.js';
 

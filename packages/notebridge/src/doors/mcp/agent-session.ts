@@ -16,7 +16,6 @@ import type { Channel } from '../../rpc/message-stream.js';
 import { type RpcId, type RpcNotification, type RpcRequest, toNotification } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
-import { Repeats } from '../../util/repeats.js';
 import {
   createLegacyAsker,
   identityOf,
@@ -30,6 +29,7 @@ import {
 import { createWatch, Listens } from './listens.js';
 import { answerModern, ModernLogs, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
+import { Repeats } from './repeats.js';
 import { UnreadNotifications } from './unread-notifications.js';
 
 /** What an agent gets wrong again and again is logged once, and counted, in this time. Milliseconds. */

@@ -11,9 +11,9 @@ import { AuthBackoff } from '../../net/auth-backoff.js';
 import { type BindOptions, listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { PendingConnections, silenceMs } from '../../net/pending-connections.js';
 import type { OnRefused } from '../../net/refused-attempt.js';
 import { admit, otherUser, type PageRefusal, pageSubprotocol, refuseFound } from './page-admission.js';
+import { PendingConnections, silenceMs } from './pending-connections.js';
 import { busyCode, busyReason, type Slot, type Visitor } from './slot.js';
 import type { SlotFinder, SlotQuery } from './slot-finder.js';
 
