@@ -51,6 +51,18 @@ export function outputsSince<Output extends ReadOutput>(
   return since === '' ? rest : [{ ...first, text: since }, ...rest];
 }
 
-function textOf({ text }: ReadOutput): string {
+/** Tells later whether a reader knows all that there is then: one that was answered with this cursor, or with nothing yet. `outputs`: those of now. */
+export function seenSoFar(
+  cursor: string | undefined,
+  outputs: readonly ReadOutput[],
+): (later: readonly ReadOutput[], clears: number) => boolean {
+  const line = unfinishedLine(outputs);
+  if (cursor === undefined) return (later) => later.length === 0;
+  // A line that is written anew, as a progress bar is, may stay as long as it was.
+  return (later, clears) => toCursor(later, clears) === cursor && unfinishedLine(later) === line;
+}
+
+/** The text of a stream, which may be kept in lines. */
+export function textOf({ text }: ReadOutput): string {
   return Array.isArray(text) ? text.join('') : String(text ?? '');
 }

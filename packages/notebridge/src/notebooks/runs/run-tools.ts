@@ -1,56 +1,23 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import {
-  cursorText,
-  defaultPollSeconds,
-  defaultWaitSeconds,
-  getRunText,
-  interruptRunText,
-  listRunsText,
-  maxWaitSeconds,
-  outlivesText,
-  runIdText,
-  waitForText,
-  waitSeconds,
-} from '@notebridge/kit/run-words';
+import { defaultPollSeconds, defaultWaitSeconds, maxWaitSeconds, outlivesText, runTools, waitSeconds } from '@notebridge/kit/run-words';
 import type { Tool, ToolResult } from '../../core/mcp.js';
 import { toPlainValue } from '../../core/wire.js';
+import { toRunResult } from './run-views.js';
 
 export const runToolName = 'run_code_cell';
 
-function defineTool(name: string, description: string, properties: JsonObject, annotations: JsonObject): Tool {
-  const required = 'run_id' in properties ? ['run_id'] : [];
-  return { name, description, inputSchema: { type: 'object', properties, required, additionalProperties: false }, annotations };
-}
-
-const runId = { type: 'string', description: runIdText };
-const looks = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
-
 /** The tools about runs, as the built-in notebook has them. */
-export const runTools: readonly Tool[] = [
-  defineTool(
-    'get_run',
-    getRunText,
-    {
-      run_id: runId,
-      cursor: { type: 'string', description: cursorText },
-      wait_seconds: waitSeconds(defaultPollSeconds),
-      wait_for: { type: 'string', enum: ['end', 'output'], default: 'end', description: waitForText },
-    },
-    { title: 'Follow a run', ...looks },
-  ),
-  defineTool('list_runs', listRunsText, {}, { title: 'List the runs', ...looks }),
-  defineTool(
-    'interrupt_run',
-    interruptRunText,
-    { run_id: runId },
-    { title: 'Interrupt a run', readOnlyHint: false, destructiveHint: true, openWorldHint: false },
-  ),
-];
+export const pageRunTools: readonly Tool[] = Object.values(runTools).map(({ name, description, properties, required, annotations }) => ({
+  name,
+  description,
+  inputSchema: { type: 'object', properties, required, additionalProperties: false },
+  annotations,
+}));
 
 /** True for a page that runs cells, and leaves the following to us. */
 export function lacksRunTools(tools: readonly unknown[]): boolean {
   const names = tools.map((tool) => (isJsonObject(tool) ? tool.name : undefined));
-  return names.includes(runToolName) && !runTools.some(({ name }) => names.includes(name));
+  return names.includes(runToolName) && !pageRunTools.some(({ name }) => names.includes(name));
 }
 
 /** The tool of the page, which now takes `wait_seconds`. */
@@ -74,8 +41,15 @@ export class RunToolError extends Error {
   }
 }
 
-export function toRunErrorResult({ code, message }: RunToolError): ToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify({ error: { code, message } }) }], isError: true };
+/** What has failed is a result too, for the agent to read. */
+export async function withRunErrors(answer: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof RunToolError)) throw error;
+    const { code, message } = error;
+    return { ...toRunResult({ error: { code, message } }), isError: true };
+  }
 }
 
 export interface GetRunArguments {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
-import { forgottenText, runningText } from '@notebridge/kit/run-words';
+import { describeRun, forgottenText, runningText } from '@notebridge/kit/run-words';
 import type { ToolResult } from '../../core/mcp.js';
 import type { CellOutput, PageRun } from './page-run.js';
 
@@ -14,15 +14,11 @@ export interface ShownRun {
 }
 
 /** Without its outputs. */
-export function describeRun({ run, runId, isQueued }: ShownRun): JsonObject {
-  const { cellId, by, startedAt, durationMs, end } = run;
-  const elapsedMs = durationMs ?? Math.max(0, Date.now() - startedAt);
+export function toRunView({ run, runId, isQueued }: ShownRun): JsonObject {
+  const { cellId, startedAt, durationMs, end } = run;
+  const status = end?.status ?? (isQueued ? 'queued' : 'running');
   return {
-    run_id: runId,
-    cellId,
-    status: end?.status ?? (isQueued ? 'queued' : 'running'),
-    started_by: { kind: 'agent', name: by },
-    seconds: Math.round(elapsedMs / 100) / 10,
+    ...describeRun({ runId, cellId, status, by: { kind: 'agent', name: run.by }, startedAt, durationMs }),
     ...(end?.why === undefined ? {} : { message: end.why }),
     ...(end?.status === 'unknown' ? { next: lookText(cellId) } : {}),
   };
@@ -33,9 +29,9 @@ export function toRunAnswer(shown: ShownRun, cursor?: OutputCursor): JsonObject 
   const { run } = shown;
   // What a cell shows that waits for its turn is of an earlier run.
   const outputs = shown.isQueued ? [] : run.outputs;
-  if (outputs === undefined) return { ...describeRun(shown), outputs: [], outputs_left_out: run.hasEnded ? forgottenText : unseenText };
+  if (outputs === undefined) return { ...toRunView(shown), outputs: [], outputs_left_out: run.hasEnded ? forgottenText : unseenText };
   const since = outputsSince(outputs, run.clears, cursor);
-  return { ...describeRun(shown), outputs: since.map(withLines), cursor: toCursor(outputs, run.clears) };
+  return { ...toRunView(shown), outputs: since.map(withLines), cursor: toCursor(outputs, run.clears) };
 }
 
 /** The answer to a call that does not wait any longer. */

@@ -14,7 +14,7 @@ import { quote } from '../../util/quote.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { followToEnd } from './follow-to-end.js';
 import { ServerTasks } from './server-tasks.js';
-import { relatedTaskKey, type Task } from './task.js';
+import { relatedTaskKey, type Task, toDetailedTask, toLegacyTask, toModernTask } from './task.js';
 import { TaskStore } from './task-store.js';
 
 export interface TaskMiddlewareOptions {
@@ -157,7 +157,7 @@ export class TaskMiddleware implements Middleware {
   async #createTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, { ttl }: JsonObject): Answer {
     const task = this.#newTask(context, ttl);
     this.#follow(task, startRun(context, callNext, task.cancellation));
-    return answer({ task: task.toLegacy() });
+    return answer({ task: toLegacyTask(task) });
   }
 
   async #callOrTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
@@ -173,27 +173,27 @@ export class TaskMiddleware implements Middleware {
     if (isAnswered) return answer(await answering);
     const task = this.#newTask(context, undefined, cancellation);
     this.#follow(task, answering);
-    return answer({ resultType: 'task', ...task.toModern() });
+    return answer({ resultType: 'task', ...toModernTask(task) });
   }
 
   #newTask(context: MiddlewareContext<ToolCall>, ttlMs: unknown, cancellation = new Cancellation()): Task {
     const { sessionId, era } = context.caller;
     const tool = context.message.name;
     const task = this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, era, ttlMs, tool, cancellation });
-    void task.ended.then(context.cancellation.outlive((why) => cancellation.withdraw(why)));
+    void task.call.ended.then(context.cancellation.outlive((why) => cancellation.withdraw(why)));
     const counted = this.#calls?.addLasting(cancellation);
-    if (counted !== undefined) void task.ended.then(() => this.#calls?.remove(counted, cancellation));
+    if (counted !== undefined) void task.call.ended.then(() => this.#calls?.remove(counted, cancellation));
     return task;
   }
 
   #follow(task: Task, answering: Promise<ToolResult>): void {
     answering.then(
-      (result) => task.end({ kind: 'result', result }),
-      (error: unknown) => task.end({ kind: 'error', error }),
+      (result) => task.call.finish({ kind: 'result', result }),
+      (error: unknown) => task.call.finish({ kind: 'error', error }),
     );
-    void task.ended.then(() => {
-      this.#emit({ method: taskEvent, params: task.toDetailed() });
-      this.#emit({ method: 'notifications/tasks/status', params: task.toLegacy(), sessionId: task.sessionId });
+    void task.call.ended.then(() => {
+      this.#emit({ method: taskEvent, params: toDetailedTask(task) });
+      this.#emit({ method: 'notifications/tasks/status', params: toLegacyTask(task), sessionId: task.sessionId });
     });
   }
 
@@ -211,7 +211,7 @@ export class TaskMiddleware implements Middleware {
     switch (context.method) {
       case 'tasks/get': {
         const task = this.#store.find(taskId, ownerKey);
-        return answer(isModern ? task.toDetailed() : task.toLegacy());
+        return answer(isModern ? toDetailedTask(task) : toLegacyTask(task));
       }
       case 'tasks/cancel':
         return answer(this.#cancel(this.#store.find(taskId, ownerKey), context));
@@ -227,7 +227,7 @@ export class TaskMiddleware implements Middleware {
         const { tasks, nextCursor } = this.#store.list(ownerKey, cursor, isAnonymous ? context.caller.sessionId : undefined);
         // Those of servers come with the first page.
         const others = cursor === undefined && !isAnonymous ? ((await this.#ofServers?.list(ownerKey, context)) ?? []) : [];
-        const listed = [...tasks.map((task) => task.toLegacy()), ...others];
+        const listed = [...tasks.map(toLegacyTask), ...others];
         return answer({ tasks: listed, ...(nextCursor === undefined ? {} : { nextCursor }) });
       }
     }
@@ -235,12 +235,12 @@ export class TaskMiddleware implements Middleware {
 
   #cancel(task: Task, context: Context): JsonObject {
     const isModern = context.caller.era === 'modern';
-    if (task.outcome === undefined && !isOwn(task, context)) throw notOwn(' interrupt_run ends its run, for who holds the notebook.');
-    if (task.outcome !== undefined && !isModern)
-      throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(task.toLegacy().status)}.`);
-    task.end({ kind: 'cancelled' });
+    if (!task.call.hasEnded && !isOwn(task, context)) throw notOwn(' interrupt_run ends its run, for who holds the notebook.');
+    if (task.call.hasEnded && !isModern)
+      throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(toLegacyTask(task).status)}.`);
+    task.call.finish({ kind: 'cancelled' });
     task.cancellation.cancel('tasks/cancel');
-    return isModern ? {} : task.toLegacy();
+    return isModern ? {} : toLegacyTask(task);
   }
 
   /** Of the tasks that an agent would listen to, its own. */
@@ -279,8 +279,8 @@ function startRun(
 }
 
 async function toResult(task: Task, context: Context): Promise<JsonObject> {
-  const isEnded = await settlesWithin(task.ended, maxWaitSeconds * 1000, context.signal);
-  const { outcome } = task;
+  const isEnded = await settlesWithin(task.call.ended, maxWaitSeconds * 1000, context.signal);
+  const outcome = task.call.result;
   if (!isEnded || outcome === undefined) throw new BridgeError('cancelled', 'The wait for the task has ended before it.');
   if (outcome.kind === 'error') throw outcome.error;
   if (outcome.kind === 'cancelled') throw new BridgeError('cancelled', 'The task was cancelled.');

@@ -1,6 +1,7 @@
+import { OwnedOperations } from '@notebridge/kit/operation';
 import { BridgeError } from '../../core/errors.js';
 import { quote } from '../../util/quote.js';
-import { type NewTask, Task } from './task.js';
+import { createTask, isOver, type NewTask, type Task } from './task.js';
 
 const hourMs = 3_600_000;
 const leastTtlMs = 60_000;
@@ -11,41 +12,37 @@ const pageSize = 50;
 
 /** The tasks of a process, each seen by its owner alone. */
 export class TaskStore {
-  readonly #tasks = new Map<string, Task>();
-  readonly #now: () => number;
-
-  constructor(now: () => number = Date.now) {
-    this.#now = now;
-  }
+  readonly #tasks = new OwnedOperations<Task>();
 
   /** Throws `limit_reached` if too many run. `ttlMs`: what the agent asked for. */
   create({ ttlMs, ...asked }: Omit<NewTask, 'ttlMs'> & { ttlMs: unknown }): Task {
-    const own = this.#ownedBy(asked.ownerKey);
+    const own = this.#current().ofOwner(asked.ownerKey);
     if (own.length >= maxTasks) {
-      const oldest = own.find(({ outcome }) => outcome !== undefined);
+      const oldest = own.find(({ call }) => call.hasEnded);
       if (oldest === undefined) throw new BridgeError('limit_reached', `${maxTasks} tasks run already. Wait until one has ended.`);
       this.#tasks.delete(oldest.id);
     }
     const wanted = typeof ttlMs === 'number' && Number.isFinite(ttlMs) ? Math.round(ttlMs) : hourMs;
-    const task = new Task({ ...asked, ttlMs: Math.min(mostTtlMs, Math.max(leastTtlMs, wanted)) });
+    const task = createTask({ ...asked, ttlMs: Math.min(mostTtlMs, Math.max(leastTtlMs, wanted)) });
     this.#tasks.set(task.id, task);
     return task;
   }
 
   /** Throws `bad_params`, for a task of somebody else as for none. */
   find(id: unknown, ownerKey: string): Task {
-    const task = this.#ownedBy(ownerKey).find((candidate) => candidate.id === id);
+    const task = this.#current().find(id, ownerKey);
     if (task === undefined) throw new BridgeError('bad_params', `There is no task ${quote(id)}, or it is too long ago.`);
     return task;
   }
 
   has(id: unknown, ownerKey: string): boolean {
-    return this.#ownedBy(ownerKey).some((task) => task.id === id);
+    return this.#current().find(id, ownerKey) !== undefined;
   }
 
   /** Newest first. `sessionId`: only those of this session. Throws `bad_params` for a cursor that is none. */
   list(ownerKey: string, cursor: unknown, sessionId?: string): { tasks: Task[]; nextCursor: string | undefined } {
-    const own = this.#ownedBy(ownerKey)
+    const own = this.#current()
+      .ofOwner(ownerKey)
       .filter((task) => sessionId === undefined || task.sessionId === sessionId)
       .reverse();
     const start = cursor === undefined ? 0 : own.findIndex(({ id }) => id === cursor) + 1;
@@ -54,9 +51,9 @@ export class TaskStore {
     return { tasks, nextCursor: start + pageSize < own.length ? tasks.at(-1)?.id : undefined };
   }
 
-  #ownedBy(ownerKey: string): Task[] {
-    const now = this.#now();
-    for (const task of this.#tasks.values()) if (task.isOver(now)) this.#tasks.delete(task.id);
-    return [...this.#tasks.values()].filter((task) => task.ownerKey === ownerKey);
+  /** Without those whose time is over. */
+  #current(): OwnedOperations<Task> {
+    for (const task of this.#tasks.values()) if (isOver(task)) this.#tasks.delete(task.id);
+    return this.#tasks;
   }
 }
