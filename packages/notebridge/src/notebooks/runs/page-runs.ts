@@ -3,7 +3,7 @@ import { CellRuns, parseRunName } from '@notebridge/kit/cell-runs';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Listeners } from '@notebridge/kit/listeners';
 import { parseCursor, seenSoFar } from '@notebridge/kit/output-cursor';
-import { defaultWaitSeconds, describeRun, maxListed, wrongCursorText } from '@notebridge/kit/run-words';
+import { defaultWaitSeconds, describeRun, maxListed, runningText, wrongCursorText } from '@notebridge/kit/run-words';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool, ToolResult } from '../../core/mcp.js';
@@ -16,19 +16,18 @@ import { PageCells } from './page-cells.js';
 import { PageRun, type RunEnd, statusOf, toRunEnd, toRunFault } from './page-run.js';
 import type { NotedRun, RunLedger } from './run-ledger.js';
 import * as tools from './run-tools.js';
-import { lookText, type ShownRun, toRunAnswer, toRunningAnswer, toRunResult, toRunView, withLines } from './run-views.js';
 
 export interface PageRunsOptions {
   /** Emits when a page comes or goes: the next one may offer other tools. */
   connectionChanged?: Listeners<boolean> | undefined;
-  /** How often a cell is looked at while somebody waits for its output. Milliseconds, default 500. */
-  pollMs?: number | undefined;
   /** Where runs are kept for those who come back for one to a later process. Default: nowhere. */
   ledger?: RunLedger | undefined;
 }
 
-/** How long a page may take to show that a cell was stopped. Milliseconds. */
-const stopMs = 5000;
+/** How often a cell is looked at while somebody waits for its output. Milliseconds. */
+const pollMs = 500;
+/** How long a page may take to show that a cell was stopped, and how often it is looked at meanwhile. Milliseconds. */
+const [stopMs, stopPollMs] = [5000, 250];
 
 /**
  * Runs that outlive their calls, for a page that has `run_code_cell` and no tools about runs of its own: a provider around the page's.
@@ -38,18 +37,16 @@ export class PageRuns implements Provider {
   readonly name: string;
   readonly #page: Provider;
   readonly #cells: PageCells;
-  readonly #pollMs: number;
   readonly #ledger: RunLedger | undefined;
   readonly #runs = new CellRuns<PageRun>({ mark: randomBytes(3).toString('hex'), withoutOutputs: (run) => run.withoutOutputs() });
   /** Whether the page that is there leaves runs to us; undefined while that is not known. */
   #isOurs: boolean | undefined;
   #lastId = 0;
 
-  constructor(page: Provider, { connectionChanged, pollMs = 500, ledger }: PageRunsOptions = {}) {
+  constructor(page: Provider, { connectionChanged, ledger }: PageRunsOptions) {
     this.name = page.name;
     this.#page = page;
     this.#cells = new PageCells(page);
-    this.#pollMs = pollMs;
     this.#ledger = ledger;
     const forget = (): void => {
       this.#isOurs = undefined;
@@ -155,7 +152,7 @@ export class PageRuns implements Provider {
     stop();
     this.#note();
     await Promise.all([this.#look(run, context), this.#ledger?.written()]);
-    return toRunResult(toRunningAnswer(this.#shown(run)));
+    return tools.toRunResult({ ...tools.toRunAnswer(this.#shown(run)), next: runningText });
   }
 
   /** The page's own answer, also after the caller has left. */
@@ -204,10 +201,10 @@ export class PageRuns implements Provider {
     const { cellId, end } = noted;
     const outputs = await this.#cells.outputsOf(cellId, context);
     const { status = 'unknown', durationMs } = end ?? {};
-    return toRunResult({
+    return tools.toRunResult({
       ...describeRun({ runId, cellId, status, by: { kind: 'agent', name: noted.by }, startedAt: undefined, durationMs }),
-      ...(end === undefined ? { message: unfollowedText, next: lookText(cellId) } : {}),
-      outputs: (outputs ?? []).map(withLines),
+      ...(end === undefined ? { message: unfollowedText, next: tools.lookText(cellId) } : {}),
+      outputs: (outputs ?? []).map(tools.withLines),
     });
   }
 
@@ -227,24 +224,24 @@ export class PageRuns implements Provider {
         if (!this.#shown(run).isQueued && !isSeen(run.outputs ?? [], run.clears)) break;
       }
       if (leftMs <= 0 || context.cancellation.reason !== undefined) break;
-      await settlesWithin(run.ended, isForOutput ? Math.min(leftMs, this.#pollMs) : leftMs, context.signal);
+      await settlesWithin(run.ended, isForOutput ? Math.min(leftMs, pollMs) : leftMs, context.signal);
     }
     if (context.cancellation.reason !== undefined && !context.cancellation.callerIsGone)
       throw new BridgeError('cancelled', `"get_run" was cancelled: ${context.cancellation.reason}`);
     if (!isForOutput) await this.#look(run, context);
-    return toRunResult(toRunAnswer(this.#shown(run), cursor));
+    return tools.toRunResult(tools.toRunAnswer(this.#shown(run), cursor));
   }
 
   #listRuns(args: unknown): ToolResult {
     tools.assertEmptyArguments('list_runs', args);
     const newestFirst = this.#runs.all().reverse().slice(0, maxListed);
-    return toRunResult({ runs: newestFirst.map((run) => toRunView(this.#shown(run))) });
+    return tools.toRunResult({ runs: newestFirst.map((run) => tools.toRunView(this.#shown(run))) });
   }
 
   async #interrupt(args: unknown, context: CallContext): Promise<ToolResult> {
     const run = this.#find(tools.parseRunId('interrupt_run', args));
     await this.#stop(run, 'interrupt_run', context);
-    return toRunResult(toRunView(this.#shown(run)));
+    return tools.toRunResult(tools.toRunView(this.#shown(run)));
   }
 
   /** A page can be told that nobody wants the answer any more, and no more than that: whether it stopped, its cell shows. */
@@ -259,7 +256,7 @@ export class PageRuns implements Provider {
       const outputs = await this.#cells.outputsOf(run.cellId, context);
       if (outputs !== undefined && statusOf(outputs) === 'interrupted')
         return this.#finish(run, () => ({ status: 'interrupted', outputs }));
-      await settlesWithin(run.ended, Math.min(this.#pollMs, 250));
+      await settlesWithin(run.ended, stopPollMs);
     }
     const { outputs } = run;
     this.#finish(run, () => ({ status: 'unknown', outputs, why: notStoppedText }));
@@ -273,7 +270,7 @@ export class PageRuns implements Provider {
   }
 
   /** A page runs one cell after the other, in the order in which it was asked. */
-  #shown(run: PageRun): ShownRun {
+  #shown(run: PageRun): tools.ShownRun {
     const isQueued = !run.hasEnded && this.#runs.all().some((other) => other.id < run.id && !other.hasEnded);
     return { run, runId: this.#runs.nameOf(run.id), isQueued };
   }

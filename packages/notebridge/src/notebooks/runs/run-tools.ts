@@ -1,8 +1,18 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { defaultPollSeconds, defaultWaitSeconds, maxWaitSeconds, outlivesText, runTools, waitSeconds } from '@notebridge/kit/run-words';
+import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
+import {
+  defaultPollSeconds,
+  defaultWaitSeconds,
+  describeRun,
+  forgottenText,
+  maxWaitSeconds,
+  outlivesText,
+  runTools,
+  waitSeconds,
+} from '@notebridge/kit/run-words';
 import type { Tool, ToolResult } from '../../core/mcp.js';
 import { toPlainValue } from '../../core/wire.js';
-import { toRunResult } from './run-views.js';
+import type { CellOutput, PageRun } from './page-run.js';
 
 export const runToolName = 'run_code_cell';
 
@@ -52,15 +62,8 @@ export async function withRunErrors(answer: () => Promise<ToolResult>): Promise<
   }
 }
 
-export interface GetRunArguments {
-  runId: string;
-  cursor: string | undefined;
-  waitMs: number;
-  isForOutput: boolean;
-}
-
 /** Throws `RunToolError`. */
-export function parseGetRun(args: unknown): GetRunArguments {
+export function parseGetRun(args: unknown) {
   const given = parseObject('get_run', args, ['run_id', 'cursor', 'wait_seconds', 'wait_for']);
   const { cursor, wait_for: waitFor = 'end' } = given;
   if (cursor !== undefined && typeof cursor !== 'string') throw badArguments('get_run', 'cursor has to be a text');
@@ -105,4 +108,49 @@ function parseObject(tool: string, args: unknown, known: readonly string[]): Jso
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown !== undefined) throw badArguments(tool, `it takes no "${unknown.slice(0, 60)}"`);
   return given;
+}
+
+/** A run and what is known of it beside itself. */
+export interface ShownRun {
+  run: PageRun;
+  /** As agents call it. */
+  runId: string;
+  /** A run that was asked for earlier has not ended. */
+  isQueued: boolean;
+}
+
+/** Without its outputs. */
+export function toRunView({ run, runId, isQueued }: ShownRun): JsonObject {
+  const { cellId, startedAt, durationMs, end } = run;
+  const status = end?.status ?? (isQueued ? 'queued' : 'running');
+  return {
+    ...describeRun({ runId, cellId, status, by: { kind: 'agent', name: run.by }, startedAt, durationMs }),
+    ...(end?.why === undefined ? {} : { message: end.why }),
+    ...(end?.status === 'unknown' ? { next: lookText(cellId) } : {}),
+  };
+}
+
+/** With what it has given behind the cursor. */
+export function toRunAnswer(shown: ShownRun, cursor?: OutputCursor): JsonObject {
+  const { run } = shown;
+  // What a cell shows that waits for its turn is of an earlier run.
+  const outputs = shown.isQueued ? [] : run.outputs;
+  if (outputs === undefined) return { ...toRunView(shown), outputs: [], outputs_left_out: run.hasEnded ? forgottenText : unseenText };
+  const since = outputsSince(outputs, run.clears, cursor);
+  return { ...toRunView(shown), outputs: since.map(withLines), cursor: toCursor(outputs, run.clears) };
+}
+
+export function toRunResult(value: JsonObject): ToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+}
+
+export function lookText(cellId: string): string {
+  return `Its outcome is unknown. Look at cell ${cellId} with get_cells (includeOutputs) before you run it again.`;
+}
+
+const unseenText = 'the page does not show its cells just now: ask again, or read the cell with get_cells';
+
+/** As on disk. */
+export function withLines(output: CellOutput): JsonObject {
+  return typeof output.text === 'string' ? { ...output, text: output.text.match(/[^\n]*\n|[^\n]+$/g) ?? [] } : output;
 }

@@ -14,8 +14,7 @@ import { quote } from '../../util/quote.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { followToEnd } from './follow-to-end.js';
 import { ServerTasks } from './server-tasks.js';
-import { relatedTaskKey, type Task, toDetailedTask, toLegacyTask, toModernTask } from './task.js';
-import { TaskStore } from './task-store.js';
+import { relatedTaskKey, type Task, TaskStore, toDetailedTask, toLegacyTask, toModernTask } from './task.js';
 
 export interface TaskMiddlewareOptions {
   /** Notifies agents. */
@@ -52,9 +51,7 @@ const promptSeconds = 5;
  */
 export class TaskMiddleware implements Middleware {
   readonly name = 'tasks';
-  readonly #emit: TaskMiddlewareOptions['emit'];
-  readonly #hasRuns: boolean;
-  readonly #calls: LastingCalls | undefined;
+  readonly #options: TaskMiddlewareOptions;
   readonly #store = new TaskStore();
   readonly #ofServers: ServerTasks | undefined;
   /** Those that opened a session of the version with tasks. */
@@ -62,10 +59,9 @@ export class TaskMiddleware implements Middleware {
   /** The tools that can be waited for; undefined before the first list. */
   #waitable: ReadonlySet<string> | undefined;
 
-  constructor({ emit, servers, hasRuns = true, calls }: TaskMiddlewareOptions) {
-    this.#emit = emit;
-    this.#calls = calls;
-    this.#hasRuns = hasRuns;
+  constructor(options: TaskMiddlewareOptions) {
+    const { emit, servers } = options;
+    this.#options = options;
     this.#ofServers = servers && new ServerTasks(servers, emit);
   }
 
@@ -94,7 +90,7 @@ export class TaskMiddleware implements Middleware {
   }
 
   get #hasExtension(): boolean {
-    return this.#hasRuns || this.#ofServers?.haveExtension === true;
+    return this.#options.hasRuns !== false || this.#ofServers?.haveExtension === true;
   }
 
   async #declare(context: Context, callNext: CallNext<JsonObject, JsonObject>): Answer {
@@ -181,8 +177,9 @@ export class TaskMiddleware implements Middleware {
     const tool = context.message.name;
     const task = this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, era, ttlMs, tool, cancellation });
     void task.call.ended.then(context.cancellation.outlive((why) => cancellation.withdraw(why)));
-    const counted = this.#calls?.addLasting(cancellation);
-    if (counted !== undefined) void task.call.ended.then(() => this.#calls?.remove(counted, cancellation));
+    const { calls } = this.#options;
+    const counted = calls?.addLasting(cancellation);
+    if (counted !== undefined) void task.call.ended.then(() => calls?.remove(counted, cancellation));
     return task;
   }
 
@@ -192,8 +189,9 @@ export class TaskMiddleware implements Middleware {
       (error: unknown) => task.call.finish({ kind: 'error', error }),
     );
     void task.call.ended.then(() => {
-      this.#emit({ method: taskEvent, params: toDetailedTask(task) });
-      this.#emit({ method: 'notifications/tasks/status', params: toLegacyTask(task), sessionId: task.sessionId });
+      const { emit } = this.#options;
+      emit({ method: taskEvent, params: toDetailedTask(task) });
+      emit({ method: 'notifications/tasks/status', params: toLegacyTask(task), sessionId: task.sessionId });
     });
   }
 

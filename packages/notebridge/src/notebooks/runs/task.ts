@@ -1,22 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import { Operation } from '@notebridge/kit/operation';
+import { Operation, OwnedOperations } from '@notebridge/kit/operation';
 import type { Cancellation } from '../../core/cancellation.js';
-import { toRpcError } from '../../core/errors.js';
+import { BridgeError, toRpcError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
 import type { Era } from '../../core/protocol-versions.js';
+import { quote } from '../../util/quote.js';
 
 export type TaskOutcome = { kind: 'result'; result: ToolResult } | { kind: 'error'; error: unknown } | { kind: 'cancelled' };
 
 /** In the `_meta` of what is said of a task. */
 export const relatedTaskKey = 'io.modelcontextprotocol/related-task';
 
+const hourMs = 3_600_000;
+const leastTtlMs = 60_000;
+const mostTtlMs = 24 * hourMs;
+/** Of one owner; of ended ones the oldest give way. */
+const maxTasks = 200;
+const pageSize = 50;
 /** Suggested to agents. Milliseconds. */
 const pollIntervalMs = 1000;
 
 /** A call as tasks of MCP have it, whose answer is asked for later. */
-export interface NewTask {
+export interface Task {
+  /** Nobody can guess it. */
+  readonly id: string;
   /** On whose behalf: nobody else sees it. */
   readonly ownerKey: string;
   /** In which session it began. */
@@ -28,21 +37,57 @@ export interface NewTask {
   readonly ttlMs: number;
   /** The name of the tool that was called. */
   readonly tool: string;
-}
-
-export interface Task extends NewTask {
-  /** Nobody can guess it. */
-  readonly id: string;
   readonly call: Operation<TaskOutcome>;
 }
 
-export function createTask(asked: NewTask): Task {
-  return { ...asked, id: randomUUID(), call: new Operation() };
-}
+/** The tasks of a process, each seen by its owner alone. */
+export class TaskStore {
+  readonly #tasks = new OwnedOperations<Task>();
 
-/** One that still runs is kept beyond its time. */
-export function isOver({ call, ttlMs }: Task): boolean {
-  return call.hasEnded && Date.now() > call.startedAt + ttlMs;
+  /** Throws `limit_reached` if too many run. `ttlMs`: what the agent asked for. */
+  create({ ttlMs, ...asked }: Omit<Task, 'id' | 'ttlMs' | 'call'> & { ttlMs: unknown }): Task {
+    const own = this.#current().ofOwner(asked.ownerKey);
+    if (own.length >= maxTasks) {
+      const oldest = own.find(({ call }) => call.hasEnded);
+      if (oldest === undefined) throw new BridgeError('limit_reached', `${maxTasks} tasks run already. Wait until one has ended.`);
+      this.#tasks.delete(oldest.id);
+    }
+    const wanted = typeof ttlMs === 'number' && Number.isFinite(ttlMs) ? Math.round(ttlMs) : hourMs;
+    const lastingMs = Math.min(mostTtlMs, Math.max(leastTtlMs, wanted));
+    const task: Task = { ...asked, ttlMs: lastingMs, id: randomUUID(), call: new Operation() };
+    this.#tasks.set(task.id, task);
+    return task;
+  }
+
+  /** Throws `bad_params`, for a task of somebody else as for none. */
+  find(id: unknown, ownerKey: string): Task {
+    const task = this.#current().find(id, ownerKey);
+    if (task === undefined) throw new BridgeError('bad_params', `There is no task ${quote(id)}, or it is too long ago.`);
+    return task;
+  }
+
+  has(id: unknown, ownerKey: string): boolean {
+    return this.#current().find(id, ownerKey) !== undefined;
+  }
+
+  /** Newest first. `sessionId`: only those of this session. Throws `bad_params` for a cursor that is none. */
+  list(ownerKey: string, cursor: unknown, sessionId?: string): { tasks: Task[]; nextCursor: string | undefined } {
+    const own = this.#current()
+      .ofOwner(ownerKey)
+      .filter((task) => sessionId === undefined || task.sessionId === sessionId)
+      .reverse();
+    const start = cursor === undefined ? 0 : own.findIndex(({ id }) => id === cursor) + 1;
+    if (cursor !== undefined && start === 0) throw new BridgeError('bad_params', 'The cursor is of no list of tasks.');
+    const tasks = own.slice(start, start + pageSize);
+    return { tasks, nextCursor: start + pageSize < own.length ? tasks.at(-1)?.id : undefined };
+  }
+
+  /** Without those whose time is over. One that still runs is kept beyond it. */
+  #current(): OwnedOperations<Task> {
+    for (const { id, call, ttlMs } of this.#tasks.values())
+      if (call.hasEnded && Date.now() > call.startedAt + ttlMs) this.#tasks.delete(id);
+    return this.#tasks;
+  }
 }
 
 /** As the core of 2025-11-25 has it: a tool that failed is a task that failed. */
