@@ -8,7 +8,7 @@ import type { ToolServers } from '../../core/tool-server.js';
 import type { ListerOf } from '../../grants/may-list.js';
 import type { SavedSkill } from '../../skills/saved-skills.js';
 import { Slots } from '../../util/slots.js';
-import { createLearnTools, type LearnTools } from './known-tools.js';
+import { learnTools } from './known-tools.js';
 import { answerOfDescribe, answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
 import { parseDescribe, parseSearch } from './search-params.js';
 import type { ResolveName } from './spellings.js';
@@ -36,14 +36,11 @@ export type Searcher = Pick<CallContext, 'signal'> & { caller: Pick<Caller, 'pri
 /** Finds tools and describes them as code calls them, to each caller what it may call. Nothing is loaded before the first search. */
 export class ToolSearch {
   readonly #options: ToolSearchOptions;
-  readonly #learn: LearnTools;
   readonly #turns = new SearchTurns();
   #views: ToolViews | undefined = new ToolViews();
 
   constructor(options: ToolSearchOptions) {
-    const { servers, logger = silentLogger, listMs = 5000 } = options;
     this.#options = options;
-    this.#learn = createLearnTools({ servers, logger, listMs });
   }
 
   /** Answers `search_tools`. Wrong arguments are a failed result. Rejects with `limit_reached` if the caller has too many under way. */
@@ -78,10 +75,11 @@ export class ToolSearch {
 
   /** Answers from what the caller sees, when it is its turn. */
   async #look({ principal, signal }: { principal: Principal; signal: AbortSignal }, answer: AnswerFrom): Promise<ToolResult> {
-    const { listerOf, skillsOf } = this.#options;
+    const { servers: all, logger = silentLogger, listMs = 5000, listerOf, skillsOf } = this.#options;
     const views = this.#views;
     if (views === undefined) throw new BridgeError('closed', 'The search of tools is closed.');
-    const servers = await this.#learn((server) => listerOf(principal)(server, undefined), signal);
+    const mayAsk = (server: string): boolean => listerOf(principal)(server, undefined);
+    const servers = await learnTools({ servers: all, logger, listMs }, mayAsk, signal);
     return this.#turns.take(signal, async () => answer(views.of(servers, skillsOf?.(principal) ?? [], listerOf(principal))));
   }
 }
