@@ -1,4 +1,4 @@
-import type { Logger } from '@notebridge/kit/logger';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { askForTools, byName, isReachable, isSkills } from '../../bindings/input.js';
 import type { Tool } from '../../core/mcp.js';
@@ -28,9 +28,9 @@ const retryMs = 30_000;
 
 export interface LearnOptions {
   servers: ToolServers;
-  logger: Logger;
-  /** How long a search waits for servers that were never listed. Milliseconds. */
-  listMs: number;
+  logger?: Logger | undefined;
+  /** How long one search waits for servers that were never listed, milliseconds. Default 5,000. What is not there by then is named. */
+  listMs?: number | undefined;
 }
 
 /** Why servers did not list their tools when they were asked last. */
@@ -41,7 +41,7 @@ const failures = new WeakMap<ToolServer, string>();
  * on behalf of the caller.
  */
 export async function learnTools(
-  { servers, logger, listMs }: LearnOptions,
+  { servers, logger = silentLogger, listMs = 5000 }: LearnOptions,
   mayAsk: (server: string) => boolean,
   signal: AbortSignal,
 ): Promise<SearchedServer[]> {
