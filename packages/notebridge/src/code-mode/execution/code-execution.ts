@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Operation } from '@notebridge/kit/operation';
+import { LastingOperation } from '@notebridge/kit/lasting-operation';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
@@ -30,7 +30,7 @@ const heartbeatMs = 10_000;
 const progressMs = 250;
 
 /** One execution. Its result is the answer that `wait` gives to the last call as well; undefined of one that was never run. */
-export class CodeExecution extends Operation<ToolResult | undefined> {
+export class CodeExecution extends LastingOperation<ToolResult | undefined> {
   /** As agents call it. */
   readonly id = randomBytes(9).toString('base64url');
   readonly ownerKey: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { keepLatest } from '@notebridge/kit/keep-latest';
-import { OwnedOperations } from '@notebridge/kit/operation';
+import { OwnedOperations } from '@notebridge/kit/lasting-operation';
 import { BridgeError } from '../../core/errors.js';
 import { firstOfGreediest } from '../../util/first-of-greediest.js';
 import { quote } from '../../util/quote.js';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { Operation } from '@notebridge/kit/operation';
-import { type ReadOutput, textOf, unfinishedLine } from '@notebridge/kit/output-cursor';
+import { LastingOperation } from '@notebridge/kit/lasting-operation';
+import { type ReadOutput, textOfStream, unfinishedLine } from '@notebridge/kit/output-cursor';
 import { Cancellation } from '../../core/cancellation.js';
 import { codeOf } from '../../core/errors.js';
 import { errorCodeMetaKey, type ToolResult } from '../../core/mcp.js';
@@ -20,7 +20,7 @@ export interface RunEnd {
 }
 
 /** One run of a cell of a page, from the moment it was asked for. The page runs it; this follows it. */
-export class PageRun extends Operation<undefined> {
+export class PageRun extends LastingOperation<undefined> {
   readonly id: number;
   readonly cellId: string;
   /** The agent's name. */
@@ -131,6 +131,6 @@ function continues(before: readonly CellOutput[], now: readonly CellOutput[]): b
 
 /** The whole lines of a text. */
 function linesOf(output: CellOutput): string {
-  const text = textOf(output);
+  const text = textOfStream(output);
   return text.slice(0, text.length - unfinishedLine([output]).length);
 }

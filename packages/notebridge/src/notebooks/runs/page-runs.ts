@@ -235,13 +235,13 @@ export class PageRuns implements Provider {
   #listRuns(args: unknown): ToolResult {
     tools.assertEmptyArguments('list_runs', args);
     const newestFirst = this.#runs.all().reverse().slice(0, maxListed);
-    return tools.toRunResult({ runs: newestFirst.map((run) => tools.toRunView(this.#shown(run))) });
+    return tools.toRunResult({ runs: newestFirst.map((run) => tools.toPageRunView(this.#shown(run))) });
   }
 
   async #interrupt(args: unknown, context: CallContext): Promise<ToolResult> {
     const run = this.#find(tools.parseRunId('interrupt_run', args));
     await this.#stop(run, 'interrupt_run', context);
-    return tools.toRunResult(tools.toRunView(this.#shown(run)));
+    return tools.toRunResult(tools.toPageRunView(this.#shown(run)));
   }
 
   /** A page can be told that nobody wants the answer any more, and no more than that: whether it stopped, its cell shows. */

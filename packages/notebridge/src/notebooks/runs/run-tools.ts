@@ -120,7 +120,7 @@ export interface ShownRun {
 }
 
 /** Without its outputs. */
-export function toRunView({ run, runId, isQueued }: ShownRun): JsonObject {
+export function toPageRunView({ run, runId, isQueued }: ShownRun): JsonObject {
   const { cellId, startedAt, durationMs, end } = run;
   const status = end?.status ?? (isQueued ? 'queued' : 'running');
   return {
@@ -135,9 +135,9 @@ export function toRunAnswer(shown: ShownRun, cursor?: OutputCursor): JsonObject 
   const { run } = shown;
   // What a cell shows that waits for its turn is of an earlier run.
   const outputs = shown.isQueued ? [] : run.outputs;
-  if (outputs === undefined) return { ...toRunView(shown), outputs: [], outputs_left_out: run.hasEnded ? forgottenText : unseenText };
+  if (outputs === undefined) return { ...toPageRunView(shown), outputs: [], outputs_left_out: run.hasEnded ? forgottenText : unseenText };
   const since = outputsSince(outputs, run.clears, cursor);
-  return { ...toRunView(shown), outputs: since.map(withLines), cursor: toCursor(outputs, run.clears) };
+  return { ...toPageRunView(shown), outputs: since.map(withLines), cursor: toCursor(outputs, run.clears) };
 }
 
 export function toRunResult(value: JsonObject): ToolResult {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { keepLatest } from '@notebridge/kit/keep-latest';
-import { OwnedOperations } from '@notebridge/kit/operation';
+import { OwnedOperations } from '@notebridge/kit/lasting-operation';
 import type { CallContext } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
+import { LastingOperation, OwnedOperations } from '@notebridge/kit/lasting-operation';
 import { messageOf } from '@notebridge/kit/message-of';
-import { Operation, OwnedOperations } from '@notebridge/kit/operation';
 import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, toRpcError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
@@ -37,7 +37,7 @@ export interface Task {
   readonly ttlMs: number;
   /** The name of the tool that was called. */
   readonly tool: string;
-  readonly call: Operation<TaskOutcome>;
+  readonly call: LastingOperation<TaskOutcome>;
 }
 
 /** The tasks of a process, each seen by its owner alone. */
@@ -54,7 +54,7 @@ export class TaskStore {
     }
     const wanted = typeof ttlMs === 'number' && Number.isFinite(ttlMs) ? Math.round(ttlMs) : hourMs;
     const lastingMs = Math.min(mostTtlMs, Math.max(leastTtlMs, wanted));
-    const task: Task = { ...asked, ttlMs: lastingMs, id: randomUUID(), call: new Operation() };
+    const task: Task = { ...asked, ttlMs: lastingMs, id: randomUUID(), call: new LastingOperation() };
     this.#tasks.set(task.id, task);
     return task;
   }

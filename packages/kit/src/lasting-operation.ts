@@ -1,5 +1,5 @@
 /** Work that may outlive the call that asked for it. It ends once, and whoever comes back for it waits for that. */
-export class Operation<Result> {
+export class LastingOperation<Result> {
   /** Milliseconds since 1970. */
   readonly startedAt = Date.now();
   readonly ended: Promise<void>;
