@@ -1,9 +1,12 @@
-/** Puts an entry last into a map, and drops the first ones that are too many: what was not asked for the longest time goes. */
-export function keepLatest<Key, Value>(map: Map<Key, Value>, [key, value]: readonly [Key, Value], most: number): void {
+/** Puts an entry last into a map, and drops the first ones that are too many: what was not asked for the longest time goes. Returns what was dropped. */
+export function keepLatest<Key, Value>(map: Map<Key, Value>, [key, value]: readonly [Key, Value], most: number): Value[] {
   map.delete(key);
   map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return;
+  const dropped: Value[] = [];
+  for (const [oldest, each] of map) {
+    if (map.size <= most) break;
     map.delete(oldest);
+    dropped.push(each);
   }
+  return dropped;
 }

@@ -20,14 +20,14 @@ export function toCursor(outputs: readonly ReadOutput[], clears: number): string
   if (last?.output_type !== 'stream') return `${clears}.${outputs.length}.0.0`;
   // Text grows at its end, and only its last line changes.
   const line = unfinishedLine(outputs);
-  return `${clears}.${outputs.length - 1}.${textOf(last).length - line.length}.${line.length}`;
+  return `${clears}.${outputs.length - 1}.${textOfStream(last).length - line.length}.${line.length}`;
 }
 
 /** The last line of the last output, if that is text and the line has no end yet. */
 export function unfinishedLine(outputs: readonly ReadOutput[]): string {
   const last = outputs.at(-1);
   if (last?.output_type !== 'stream') return '';
-  const text = textOf(last);
+  const text = textOfStream(last);
   return text.slice(text.lastIndexOf('\n') + 1);
 }
 
@@ -47,10 +47,22 @@ export function outputsSince<Output extends ReadOutput>(
   if (cursor === undefined || cursor.clears !== clears) return outputs;
   const [first, ...rest] = outputs.slice(cursor.outputs);
   if (first?.output_type !== 'stream') return first === undefined ? [] : [first, ...rest];
-  const since = textOf(first).slice(cursor.characters);
+  const since = textOfStream(first).slice(cursor.characters);
   return since === '' ? rest : [{ ...first, text: since }, ...rest];
 }
 
-function textOf({ text }: ReadOutput): string {
+/** Tells later whether a reader knows all that there is then: one that was answered with this cursor, or with nothing yet. `outputs`: those of now. */
+export function seenSoFar(
+  cursor: string | undefined,
+  outputs: readonly ReadOutput[],
+): (later: readonly ReadOutput[], clears: number) => boolean {
+  const line = unfinishedLine(outputs);
+  if (cursor === undefined) return (later) => later.length === 0;
+  // A line that is written anew, as a progress bar is, may stay as long as it was.
+  return (later, clears) => toCursor(later, clears) === cursor && unfinishedLine(later) === line;
+}
+
+/** The text of a stream, which may be kept in lines. */
+export function textOfStream({ text }: ReadOutput): string {
   return Array.isArray(text) ? text.join('') : String(text ?? '');
 }

@@ -1,3 +1,5 @@
+import { CellRuns } from '@notebridge/kit/cell-runs';
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor } from '../model/cell.js';
 import type { NotebookDocument } from '../model/document.js';
 import { cellIdOf } from '../model/operation.js';
@@ -45,25 +47,15 @@ function createMark(): string {
     .slice(1);
 }
 
-/** Ended runs that are remembered, and those among them whose outputs are. */
-const maxRuns = 200;
-const maxKept = 20;
-
-/** The runs of a session, for those who come back for one: what runs and waits, and the last that have ended. */
-export class RunLog {
-  /** Another one in each session: numbers of runs begin anew. */
-  readonly mark = createMark();
+/** The runs of a session, as its events and its document tell of them. */
+export class RunLog extends CellRuns<RunRecord> {
   readonly #source: RunSource;
-  readonly #records = new Map<number, RunRecord>();
-  /** Of runs that an earlier process began. */
-  readonly #names = new Map<number, string>();
   #running: number | undefined;
-  /** Their ids, in the order in which they ended. */
-  readonly #ended: number[] = [];
-  readonly #waits = new Set<() => void>();
+  readonly #changed = new Listeners<undefined>();
   readonly #stopListening: (() => void)[];
 
   constructor(source: RunSource) {
+    super({ mark: createMark(), withoutOutputs: ({ outputs: _, ...record }) => record });
     this.#source = source;
     this.#stopListening = [
       source.onEvent((event) => {
@@ -72,36 +64,9 @@ export class RunLog {
       source.document.onChange(({ change: { op }, before }) => {
         if (op.type === 'setOutputs') this.#changeRunning(op.id, ({ clears }) => ({ clears: clears + 1 }));
         if (op.type === 'delete') this.#changeRunning(op.id, () => ({ outputs: before?.cell.outputs ?? [] }));
-        if (this.#waits.size > 0 && cellIdOf(op) !== undefined) this.#wake();
+        if (cellIdOf(op) !== undefined) this.#changed.emit(undefined);
       }),
     ];
-  }
-
-  /** In the order in which they were asked for. */
-  all(): readonly RunRecord[] {
-    return [...this.#records.values()];
-  }
-
-  find(id: number): RunRecord | undefined {
-    return this.#records.get(id);
-  }
-
-  /** What agents call a run: its number, and the session's own mark, so that one of an earlier session is never taken for it. */
-  nameOf(id: number): string {
-    return this.#names.get(id) ?? `${this.mark}-${id}`;
-  }
-
-  /** By what agents call it. `isEarlier`: the name is of another session. */
-  findNamed(name: string): { record: RunRecord | undefined; isEarlier: boolean } {
-    const [earlier] = [...this.#names].find(([, known]) => known === name) ?? [];
-    const [, mark, id] = /^(\w+)-(\d+)$/.exec(name) ?? [];
-    const isEarlier = mark !== undefined && mark !== this.mark;
-    return { record: this.#records.get(earlier ?? (isEarlier ? 0 : Number(id))), isEarlier };
-  }
-
-  /** The run keeps the name that it has had in an earlier session. */
-  keepName(id: number, name: string): void {
-    this.#names.set(id, name);
   }
 
   /** What the run has given so far; undefined for one that never began, or was too long ago. */
@@ -113,7 +78,7 @@ export class RunLog {
   /** Resolves when the run has ended, at the latest after so long. Never rejects. */
   wait(id: number, { ms, signals = [], isSeen }: RunWait): Promise<void> {
     const isOver = (): boolean => {
-      const record = this.#records.get(id);
+      const record = this.find(id);
       if (record === undefined || record.hasEnded) return true;
       return isSeen !== undefined && !isSeen(record);
     };
@@ -121,66 +86,48 @@ export class RunLog {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.#waits.delete(look);
+        stopListening();
         for (const signal of signals) signal?.removeEventListener('abort', end);
         resolve();
       };
-      const look = (): void => {
-        if (isOver()) end();
-      };
       const timer = setTimeout(end, ms);
-      this.#waits.add(look);
+      const stopListening = this.#changed.add(() => {
+        if (isOver()) end();
+      });
       for (const signal of signals) signal?.addEventListener('abort', end, { once: true });
     });
   }
 
   close(): void {
     for (const stop of this.#stopListening) stop();
-    this.#records.clear();
-    this.#wake();
+    this.clear();
+    this.#changed.emit(undefined);
   }
 
   #take(event: RunEvent): void {
     const { id, cellId, by, startedAt } = event.run;
-    const base = { id, cellId, by, clears: this.#records.get(id)?.clears ?? 0, ...(startedAt === undefined ? {} : { startedAt }) };
+    const known = this.find(id);
+    const base = { id, cellId, by, clears: known?.clears ?? 0, ...(startedAt === undefined ? {} : { startedAt }) };
     if (event.type === 'started') this.#running = id;
     else if (this.#running === id) this.#running = undefined;
-    if (event.type !== 'finished') {
-      this.#records.set(id, { ...base, status: event.run.state, hasEnded: false });
-      return;
-    }
+    if (event.type !== 'finished') return this.set({ ...base, status: event.run.state, hasEnded: false });
     const { status, durationMs } = event;
     const cell = this.#source.document.find(cellId);
-    this.#records.set(id, {
+    const record = {
       ...base,
       status,
       hasEnded: true,
       ...(durationMs === undefined ? {} : { durationMs }),
-      ...(startedAt === undefined
-        ? {}
-        : { outputs: cell?.outputs ?? this.#records.get(id)?.outputs ?? [], executionCount: cell?.executionCount ?? null }),
-    });
-    this.#forget(id);
-    this.#wake();
+      ...(startedAt === undefined ? {} : { outputs: cell?.outputs ?? known?.outputs ?? [], executionCount: cell?.executionCount ?? null }),
+    };
+    this.set(record);
+    this.noteEnd(record);
+    this.#changed.emit(undefined);
   }
 
   /** If it is this cell that runs. */
   #changeRunning(cellId: string, change: (record: RunRecord) => Partial<RunRecord>): void {
-    const record = this.#running === undefined ? undefined : this.#records.get(this.#running);
-    if (record?.cellId === cellId) this.#records.set(record.id, { ...record, ...change(record) });
-  }
-
-  #forget(endedId: number): void {
-    this.#ended.push(endedId);
-    const old = this.#records.get(this.#ended.at(-1 - maxKept) ?? 0);
-    if (old !== undefined) {
-      const { outputs: _, ...record } = old;
-      this.#records.set(old.id, record);
-    }
-    if (this.#ended.length > maxRuns) this.#records.delete(this.#ended.shift() ?? 0);
-  }
-
-  #wake(): void {
-    for (const look of [...this.#waits]) look();
+    const record = this.#running === undefined ? undefined : this.find(this.#running);
+    if (record?.cellId === cellId) this.set({ ...record, ...change(record) });
   }
 }

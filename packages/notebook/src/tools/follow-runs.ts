@@ -1,73 +1,37 @@
-import { parseCursor, toCursor, unfinishedLine } from '@notebridge/kit/output-cursor';
-import {
-  cursorText,
-  defaultPollSeconds,
-  earlierLifeText,
-  getRunText,
-  idleNowText,
-  interruptRunText,
-  listRunsText,
-  noSuchRunText,
-  runIdText,
-  stillBusyText,
-  waitForText,
-  waitSeconds,
-} from '@notebridge/kit/run-words';
+import { parseCursor, seenSoFar } from '@notebridge/kit/output-cursor';
+import { defaultPollSeconds, idleNowText, maxListed, runTools, stillBusyText, wrongCursorText } from '@notebridge/kit/run-words';
 import { NotebookError } from '../model/errors.js';
 import type { RunRecord } from '../session/run-log.js';
-import type { NotebookSession } from '../session/session.js';
-import type { ArgumentSchema } from './arguments.js';
 import { answerRun, toRunView } from './run-views.js';
-import { defineNotebookTool, looks, type NotebookToolCall, runs } from './tool.js';
+import { defineNotebookTool, type NotebookToolCall } from './tool.js';
 
 /** Lines that come close together are one answer. Milliseconds. */
 const gatherMs = 250;
-
-const runId: ArgumentSchema = { type: 'string', description: runIdText };
+/** How long an interrupted run may take until it is answered as one that still runs. */
+const endMs = 5000;
 
 export const getRun = defineNotebookTool<{ run_id: string; cursor?: string; wait_seconds?: number; wait_for?: 'end' | 'output' }>({
-  name: 'get_run',
-  description: getRunText,
-  properties: {
-    run_id: runId,
-    cursor: { type: 'string', description: cursorText },
-    wait_seconds: waitSeconds(defaultPollSeconds),
-    wait_for: {
-      type: 'string',
-      enum: ['end', 'output'],
-      default: 'end',
-      description: waitForText,
-    },
-  },
-  required: ['run_id'],
-  annotations: { ...looks('Follow a run'), idempotentHint: true },
+  ...runTools.get,
   async answer(call) {
-    const { session, args, context } = call;
-    const found = await findOrExplain(call, args.run_id);
-    const { id } = found;
+    const { args, context } = call;
+    const { runs } = call.session;
+    const found = await findRun(call);
     const cursor = args.cursor === undefined ? undefined : parseCursor(args.cursor);
     if (args.cursor !== undefined && cursor === undefined)
-      throw new NotebookError('bad_arguments', 'Invalid arguments for get_run: cursor has to be that of an earlier answer, as it was.');
+      throw new NotebookError('bad_arguments', `Invalid arguments for get_run: ${wrongCursorText}.`);
     const signals = [context.signal, context.gone];
-    const outputsOf = (record: RunRecord) => session.runs.outputsOf(record) ?? [];
-    const lineBefore = unfinishedLine(outputsOf(found));
-    const hasSeen = (record: RunRecord) => {
-      const outputs = outputsOf(record);
-      if (args.cursor === undefined) return outputs.length === 0;
-      // A line that is written anew, as a progress bar is, may stay as long as it was.
-      return toCursor(outputs, record.clears) === args.cursor && unfinishedLine(outputs) === lineBefore;
-    };
     const ms = 1000 * (args.wait_seconds ?? defaultPollSeconds);
-    await session.runs.wait(id, { ms, signals, ...(args.wait_for === 'output' ? { isSeen: hasSeen } : {}) });
-    if (args.wait_for === 'output') await session.runs.wait(id, { ms: Math.min(ms, gatherMs), signals });
-    return answerRun(call, findRun(session, args.run_id), cursor);
+    if (args.wait_for === 'output') {
+      const isSeen = seenSoFar(args.cursor, runs.outputsOf(found) ?? []);
+      await runs.wait(found.id, { ms, signals, isSeen: (record) => isSeen(runs.outputsOf(record) ?? [], record.clears) });
+    }
+    await runs.wait(found.id, { ms: args.wait_for === 'output' ? Math.min(ms, gatherMs) : ms, signals });
+    return answerRun(call, await findRun(call), cursor);
   },
 });
 
 export const listRuns = defineNotebookTool<Record<string, never>>({
-  name: 'list_runs',
-  description: listRunsText,
-  annotations: { ...looks('List the runs'), idempotentHint: true },
+  ...runTools.list,
   answer({ session }) {
     const newestFirst = [...session.runs.all()].reverse();
     return { value: { runs: newestFirst.slice(0, maxListed).map((record) => toRunView(session, record)) } };
@@ -75,39 +39,21 @@ export const listRuns = defineNotebookTool<Record<string, never>>({
 });
 
 export const interruptRun = defineNotebookTool<{ run_id: string }>({
-  name: 'interrupt_run',
-  description: interruptRunText,
-  properties: { run_id: runId },
-  annotations: { ...runs('Interrupt a run'), openWorldHint: false },
-  async answer({ session, args, by, context, options }) {
-    const { id } = await findOrExplain({ session, options }, args.run_id);
+  ...runTools.interrupt,
+  async answer(call) {
+    const { session, by, context } = call;
+    const { id } = await findRun(call);
     await session.interruptRun(id, { by });
     await session.runs.wait(id, { ms: endMs, signals: [context.signal, context.gone] });
-    return { value: toRunView(session, findRun(session, args.run_id)) };
+    return { value: toRunView(session, await findRun(call)) };
   },
 });
 
-const maxListed = 50;
-/** How long an interrupted run may take until it is answered as one that still runs. */
-const endMs = 5000;
-
-/** With what is known of the kernel, where it outlives the process that followed the run. */
-async function findOrExplain(
-  { session, options }: Pick<NotebookToolCall<unknown>, 'session' | 'options'>,
-  runId: string,
-): Promise<RunRecord> {
-  try {
-    return findRun(session, runId);
-  } catch (error) {
-    if (!(error instanceof NotebookError) || !error.message.endsWith(earlierLifeText)) throw error;
-    const isBusy = await options.isKernelBusy?.().catch(() => undefined);
-    if (isBusy === undefined) throw error;
-    throw new NotebookError('unknown_run', `${error.message} ${isBusy ? stillBusyText : idleNowText}`);
-  }
-}
-
-function findRun(session: NotebookSession, runId: string): RunRecord {
-  const { record, isEarlier } = session.runs.findNamed(runId);
+/** Of one that is not known, the error says what is known of the kernel, where that outlives the process that followed the run. */
+async function findRun({ session: { runs }, options, args }: NotebookToolCall<{ run_id: string }>): Promise<RunRecord> {
+  const record = runs.findNamed(args.run_id);
   if (record) return record;
-  throw new NotebookError('unknown_run', `No run "${runId.slice(0, 60)}". ${isEarlier ? earlierLifeText : noSuchRunText}`);
+  const isBusy = runs.isEarlier(args.run_id) ? await options.isKernelBusy?.().catch(() => undefined) : undefined;
+  const ofKernel = isBusy === undefined ? '' : ` ${isBusy ? stillBusyText : idleNowText}`;
+  throw new NotebookError('unknown_run', runs.explainUnknown(args.run_id) + ofKernel);
 }

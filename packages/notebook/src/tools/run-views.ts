@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
-import { forgottenText, runningText } from '@notebridge/kit/run-words';
+import { describeRun, forgottenText, runningText } from '@notebridge/kit/run-words';
 import type { RunRecord } from '../session/run-log.js';
 import type { NotebookSession } from '../session/session.js';
 import { fitOutputs } from './fit-outputs.js';
@@ -8,17 +8,10 @@ import { createImageCollector, maxTextCharactersOf } from './output-content.js';
 import type { NotebookToolCall, ToolAnswer } from './tool.js';
 
 /** What agents read of a run, without its outputs. */
-export function toRunView(
-  session: NotebookSession,
-  { id, cellId, by, status, startedAt, durationMs, executionCount }: RunRecord,
-): JsonObject {
-  const elapsedMs = durationMs ?? (startedAt === undefined ? undefined : Math.max(0, Date.now() - startedAt));
+export function toRunView({ runs }: NotebookSession, record: RunRecord): JsonObject {
+  const { id, cellId, by, status, startedAt, durationMs, executionCount } = record;
   return {
-    run_id: session.runs.nameOf(id),
-    cellId,
-    status,
-    started_by: { ...by },
-    ...(elapsedMs === undefined ? {} : { seconds: Math.round(elapsedMs / 100) / 10 }),
+    ...describeRun({ runId: runs.nameOf(id), cellId, status, by: { ...by }, startedAt, durationMs }),
     ...(executionCount === undefined ? {} : { execution_count: executionCount }),
   };
 }

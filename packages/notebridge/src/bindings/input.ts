@@ -28,13 +28,9 @@ export interface GatheredInput {
  * never listed; of one that is down just now the last known tools stay. Never rejects: a server that fails is left out with a warning.
  */
 export async function gatherInput(servers: ToolServers, options: GatherOptions): Promise<GatheredInput> {
-  const looks = await Promise.all(
-    servers
-      .all()
-      .filter(isReachable)
-      .map((server) => look(server, options)),
-  );
-  const warnings = looks.flatMap((found) => (typeof found === 'string' ? [found] : []));
+  const reachable = servers.all().filter(isReachable);
+  const looks = await Promise.all(reachable.map((server) => look(server, options)));
+  const warnings = looks.filter((found) => typeof found === 'string');
   const found = looks.filter((each) => typeof each === 'object');
   const bound = found.filter(({ ofSkills }) => !ofSkills).map(({ server }) => server);
   return {

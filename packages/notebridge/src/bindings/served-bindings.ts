@@ -14,6 +14,7 @@ export interface BindingsArchive {
 const maxKept = 16;
 /** The folder that the files stand in: what it is called when it is unpacked. */
 const topFolder = 'generated';
+const plainFile = { type: 'file', mode: 0o644, mtime: new Date(0), uid: 0, gid: 0 } as const;
 
 /** Makes archives of bindings, and keeps the last ones: what is asked for twice at once, or again, is made once. */
 export class ServedBindings {
@@ -29,15 +30,11 @@ export class ServedBindings {
       known ??
       loadEmitter(language)
         .then((emit) => emit(input))
-        .then(toArchive);
+        .then(async (files) => ({ contentHash: files.contentHash, bytes: await packArchive(files) }));
     keepLatest(this.#kept, [key, archive], maxKept);
     if (known === undefined) archive.catch(() => this.#kept.delete(key));
     return archive;
   }
-}
-
-async function toArchive(files: GeneratedFiles): Promise<BindingsArchive> {
-  return { contentHash: files.contentHash, bytes: await packArchive(files) };
 }
 
 /** A package as `.tar.gz`. The same files give the same bytes: no time, no owner, sorted. */
@@ -47,16 +44,7 @@ export async function packArchive({ files }: GeneratedFiles): Promise<Uint8Array
   const packed = await packTar(
     paths.map((path) => {
       const body = new TextEncoder().encode(files.get(path));
-      const header = {
-        name: `${topFolder}/${path}`,
-        size: body.length,
-        mode: 0o644,
-        mtime: new Date(0),
-        uid: 0,
-        gid: 0,
-        type: 'file' as const,
-      };
-      return { header, body };
+      return { header: { ...plainFile, name: `${topFolder}/${path}`, size: body.length }, body };
     }),
   );
   return promisify(gzip)(packed, { level: 9 });

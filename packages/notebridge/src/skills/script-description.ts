@@ -89,7 +89,7 @@ function findFunction(lines: readonly Line[]) {
     const end = closingOf(words, at + 2);
     const [, arrow] = words.slice(end + 1, end + 3);
     const returns = arrow === '>' ? words.slice(end + 3, words.lastIndexOf(':')) : [];
-    const parameters = splitAtCommas(words.slice(at + 3, end)).flatMap(toParameter);
+    const parameters = splitAtCommas(tokens.slice(at + 3, end)).flatMap((part) => toParameter(part.map(textOf)));
     const next = lines[index + 1];
     return { parameters, returns: joinType(returns), doc: next !== undefined && next.column > 0 ? docOf(next) : undefined };
   }
@@ -112,7 +112,7 @@ function argparseParameters(tokens: readonly PythonToken[]): ScriptParameter[] {
     if (words[at] !== 'add_argument' || words[at - 1] !== '.' || words[at + 1] !== '(') continue;
     const end = closingOf(words, at + 1);
     if (end === words.length) break;
-    appendAll(parameters, toArgument(splitAtCommas(tokens.slice(at + 2, end), textOf)));
+    appendAll(parameters, toArgument(splitAtCommas(tokens.slice(at + 2, end))));
     at = end;
   }
   return parameters;
@@ -190,17 +190,15 @@ function closingOf(words: readonly string[], start: number): number {
   return words.length;
 }
 
-function splitAtCommas(words: readonly string[]): string[][];
-function splitAtCommas<Item>(items: readonly Item[], toText: (item: Item) => string): Item[][];
-function splitAtCommas<Item>(items: readonly Item[], toText: (item: Item) => string = String): Item[][] {
-  const parts: Item[][] = [[]];
+function splitAtCommas(tokens: readonly PythonToken[]): PythonToken[][] {
+  const parts: PythonToken[][] = [[]];
   let depth = 0;
-  for (const item of items) {
-    const text = toText(item) || ' ';
+  for (const token of tokens) {
+    const text = textOf(token) || ' ';
     if ('([{'.includes(text)) depth++;
     if (')]}'.includes(text)) depth--;
     if (text === ',' && depth === 0) parts.push([]);
-    else parts.at(-1)?.push(item);
+    else parts.at(-1)?.push(token);
   }
   return parts;
 }

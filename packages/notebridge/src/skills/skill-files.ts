@@ -1,6 +1,12 @@
+import { BridgeError } from '../core/errors.js';
+import type { ToolResult } from '../core/mcp.js';
 import { scriptSuffixes } from '../processes/interpreters.js';
 import type { ContainedFolder } from '../state/contained-folder.js';
+import { mimeTypeOf } from '../util/mime-types.js';
+import { textOfBytes } from '../util/text-of-bytes.js';
+import { notFound } from './find-by-name.js';
 import type { Skill } from './skill-finder.js';
+import { toStringResult } from './skill-tools.js';
 
 /** A script of a skill. */
 export interface SkillScript {
@@ -11,7 +17,7 @@ export interface SkillScript {
 }
 
 /** Folders of a skill whose files are resources. */
-export const resourceFolders = ['resources', 'references', 'assets'] as const;
+const resourceFolders = ['resources', 'references', 'assets'] as const;
 
 const mostFiles = 500;
 const mostFolders = 50;
@@ -35,8 +41,34 @@ export async function listResources({ folder, file }: Skill): Promise<string[]> 
   return [...inner.flat(), ...beside.map(({ path }) => path)].slice(0, mostFiles);
 }
 
+/** Reads a file of a skill, named from its folder (`references/x.md`) or by its name in one of the folders for resources. */
+export async function readResource(skill: Skill, name: string, maxBytes: number): Promise<ToolResult> {
+  const path = name.replace(/^(\.\/)+/, '');
+  if (/^([/\\]|[A-Za-z]:)/.test(path) || path.split(/[/\\]/).includes('..')) {
+    throw new BridgeError('invalid_arguments', `A resource is named from the folder of its skill, and lies in it; "${name}" does not.`);
+  }
+  const places = isHidden(path) || path === '' ? [] : [path, ...resourceFolders.map((folder) => `${folder}/${path}`)];
+  for (const place of places) {
+    const read = await skill.folder.read(place, maxBytes);
+    if (read.kind === 'read') return toResourceResult(skill, place, read.bytes);
+    if (read.kind === 'unreadable') throw new BridgeError('result_too_large', `The resource "${place}" ${read.why}.`);
+    // Where a link leads out of the skill, what is out there stays hidden.
+  }
+  throw notFound(`resource of the skill "${skill.name}" called`, name, await listResources(skill));
+}
+
+function toResourceResult(skill: Skill, path: string, bytes: Buffer): ToolResult {
+  const text = textOfBytes(bytes);
+  if (text !== undefined) return toStringResult(text);
+  const mimeType = mimeTypeOf(path);
+  const data = bytes.toString('base64');
+  if (mimeType.startsWith('image/')) return { content: [{ type: 'image', data, mimeType }] };
+  const uri = `skill://${[skill.name, ...path.split('/')].map(encodeURIComponent).join('/')}`;
+  return { content: [{ type: 'resource', resource: { uri, mimeType, blob: data } }] };
+}
+
 /** True for a path with a hidden part: `.env`, `.git/config`. */
-export function isHidden(path: string): boolean {
+function isHidden(path: string): boolean {
   return path.split('/').some((part) => part.startsWith('.') && part !== '.') || /(^|\/)__pycache__(\/|$)/.test(path);
 }
 

@@ -25,17 +25,16 @@ export function parseSkillFile(text: string, folderName: string): { header: Skil
   };
   const name = oneLine(take('name'));
   const description = toText(take('description'));
-  const license = toText(take('license'));
   const compatibility = toText(take('compatibility'));
-  const allowedTools = toTools(take('allowed-tools'));
   const metadata = take('metadata') ?? {};
   const header: SkillHeader = {
     name: isUsableName(name) ? name : folderName,
-    description: description === '' ? firstParagraph(body) : description,
-    license: license === '' ? undefined : license,
-    compatibility: compatibility === '' ? undefined : compatibility,
-    allowedTools,
+    description: description || firstParagraph(body),
+    license: toText(take('license')) || undefined,
+    compatibility: compatibility || undefined,
+    allowedTools: toTools(take('allowed-tools')),
     metadata: typeof metadata === 'object' && !Array.isArray(metadata) ? metadata : { value: toText(metadata) },
+    // What nobody has taken by now.
     others: Object.fromEntries(fields),
     problems: [...problems, ...nameProblems(name, folderName), ...lengthProblems({ description, compatibility })],
   };

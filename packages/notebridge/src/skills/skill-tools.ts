@@ -23,9 +23,16 @@ export function toObjectResult(structuredContent: JsonObject): ToolResult {
   return { ...toTextResult(JSON.stringify(structuredContent)), structuredContent };
 }
 
-const stringOutputSchema = { type: 'object', properties: { result: { type: 'string' } }, required: ['result'] };
-const skillName = { type: 'string', description: 'Name of the skill, as `list_skills` gives it.' };
+const text = { type: 'string' };
+const skillName = { ...text, description: 'Name of the skill, as `list_skills` gives it.' };
 const orNull = (type: string): JsonObject => ({ type: [type, 'null'] });
+
+/** The schema of an object, of which all is required unless it is said what. */
+function toSchema(properties: JsonObject, required: readonly string[] = Object.keys(properties)): JsonObject {
+  return { type: 'object', properties, required };
+}
+
+const looks = { readOnlyHint: true, openWorldHint: false };
 
 /** The tools that clients of the reference know, and their results. */
 export const skillTools: readonly (Tool & { name: SkillToolName })[] = [
@@ -34,52 +41,46 @@ export const skillTools: readonly (Tool & { name: SkillToolName })[] = [
     title: 'List skills',
     description: 'Lists the skills: what each is for, and its scripts. Look here before a task that is not everyday.',
     inputSchema: { type: 'object', properties: {} },
-    outputSchema: stringOutputSchema,
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    outputSchema: toSchema({ result: text }),
+    annotations: looks,
   },
   {
     name: 'load_skill',
     title: 'Load a skill',
     description: 'Gives the instructions of a skill, with the names of its resources and scripts. Call this before you use the skill.',
-    inputSchema: { type: 'object', properties: { skill_name: skillName }, required: ['skill_name'] },
-    outputSchema: stringOutputSchema,
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    inputSchema: toSchema({ skill_name: skillName }),
+    outputSchema: toSchema({ result: text }),
+    annotations: looks,
   },
   {
     name: 'read_skill_resource',
     title: 'Read a resource of a skill',
     description: 'Reads a file that belongs to a skill.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        skill_name: skillName,
-        resource_name: { type: 'string', description: 'As `load_skill` gives it, such as `references/forms.md`.' },
-      },
-      required: ['skill_name', 'resource_name'],
-    },
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    inputSchema: toSchema({
+      skill_name: skillName,
+      resource_name: { ...text, description: 'As `load_skill` gives it, such as `references/forms.md`.' },
+    }),
+    annotations: looks,
   },
   {
     name: 'run_skill_script',
     title: 'Run a script of a skill',
     description: 'Runs a script that belongs to a skill, in the folder of the skill, and waits for its end.',
-    inputSchema: {
-      type: 'object',
-      properties: {
+    inputSchema: toSchema(
+      {
         skill_name: skillName,
-        script_name: { type: 'string', description: 'As `load_skill` gives it. Left out: the only one.' },
-        args: { type: 'array', items: { type: 'string' }, default: [], description: 'What stands behind the script on its command line.' },
+        script_name: { ...text, description: 'As `load_skill` gives it. Left out: the only one.' },
+        args: { type: 'array', items: text, default: [], description: 'What stands behind the script on its command line.' },
         kwargs: { type: 'object', default: {}, description: 'Named options: `{"size": 3}` becomes `--size 3`, and true a switch.' },
       },
-      required: ['skill_name'],
-    },
-    outputSchema: {
-      type: 'object',
-      properties: {
+      ['skill_name'],
+    ),
+    outputSchema: toSchema(
+      {
         success: { type: 'boolean', description: 'It ran and ended with exit code 0.' },
-        output: { type: 'string', description: 'What it wrote; of a script that failed, its error output if there is one.' },
-        stdout: { type: 'string' },
-        stderr: { type: 'string' },
+        output: { ...text, description: 'What it wrote; of a script that failed, its error output if there is one.' },
+        stdout: text,
+        stderr: text,
         execution_ok: { type: 'boolean', description: 'False if it could not be started, or took too long.' },
         execution_error: orNull('string'),
         code_error: orNull('object'),
@@ -87,13 +88,12 @@ export const skillTools: readonly (Tool & { name: SkillToolName })[] = [
         error: orNull('string'),
         dropped_bytes: { type: 'integer', description: 'How much of its output was beyond the limit; left out if nothing was.' },
       },
-      required: ['success', 'output', 'stdout', 'stderr', 'execution_ok', 'execution_error', 'code_error', 'exit_code', 'error'],
-    },
+      ['success', 'output', 'stdout', 'stderr', 'execution_ok', 'execution_error', 'code_error', 'exit_code', 'error'],
+    ),
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   },
 ];
 
-const text = { type: 'string' };
 type SavingTool = Tool & { name: SavingToolName };
 
 /** Code mode has these as well. */
@@ -104,9 +104,8 @@ export const savingTools: readonly [save: SavingTool, remove: SavingTool] = [
     description:
       'Keeps Python code that worked under a name, for you alone, after its tests ran. The arguments of a run are variables of the code; the value of its last expression is the result. ' +
       'The tests are Python too: they call `await skill(**arguments)`, which gives that value, and fail by an error.',
-    inputSchema: {
-      type: 'object',
-      properties: {
+    inputSchema: toSchema(
+      {
         name: { ...text, description: 'Letters, digits, "-" and "_", at most 64.' },
         description: { ...text, description: 'What it does, in a sentence: searches find it by this.' },
         code: text,
@@ -115,21 +114,17 @@ export const savingTools: readonly [save: SavingTool, remove: SavingTool] = [
         tests: { ...text, description: 'Left out: the code is compiled, and not run.' },
         overwrite: { type: 'boolean', default: false, description: 'Replaces one of yours that has this name.' },
       },
-      required: ['name', 'description', 'code'],
-    },
-    outputSchema: {
-      type: 'object',
-      properties: { name: text, tested: { type: 'boolean' } },
-      required: ['name', 'tested'],
-    },
+      ['name', 'description', 'code'],
+    ),
+    outputSchema: toSchema({ name: text, tested: { type: 'boolean' } }),
     annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
   },
   {
     name: 'delete_skill',
     title: 'Delete a skill',
     description: 'Deletes a skill that you have saved.',
-    inputSchema: { type: 'object', properties: { skill_name: skillName }, required: ['skill_name'] },
-    outputSchema: { type: 'object', properties: { name: text, deleted: { type: 'boolean' } }, required: ['name', 'deleted'] },
+    inputSchema: toSchema({ skill_name: skillName }),
+    outputSchema: toSchema({ name: text, deleted: { type: 'boolean' } }),
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
   },
 ];

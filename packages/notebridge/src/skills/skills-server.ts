@@ -10,9 +10,8 @@ import { BuiltInServer } from './built-in-server.js';
 import { findByName, notFound } from './find-by-name.js';
 import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from './saved-skills.js';
 import { ScriptReader } from './script-description.js';
-import { listResources, listScripts } from './skill-files.js';
+import { listResources, listScripts, readResource } from './skill-files.js';
 import { loadHeaderParser, readInstructions, type Skill, SkillFinder } from './skill-finder.js';
-import { readResource } from './skill-resource.js';
 import { runScript } from './skill-script.js';
 import { type SkillDetails, toListEntry, toListText, toSavedEntry, toSkillText } from './skill-texts.js';
 import { type SkillToolName, toObjectResult, toStringResult } from './skill-tools.js';
@@ -97,8 +96,12 @@ class FolderSkills extends BuiltInServer implements SkillsServer {
         return this.#list(context);
       case 'load_skill':
         return this.#load(await this.#findSkill(args, context));
-      case 'read_skill_resource':
-        return this.#read(await this.#findSkill(args, context), toName(args, 'resource_name'));
+      case 'read_skill_resource': {
+        const skill = await this.#findSkill(args, context);
+        const resource = toName(args, 'resource_name');
+        if (!('folder' in skill)) throw notFound('resource', resource, []);
+        return readResource(skill, resource, this.#options.maxResourceBytes);
+      }
       case 'run_skill_script': {
         const skill = await this.#findSkill(args, context);
         return 'folder' in skill ? this.#runScript(skill, args, context) : toCodeToRun(skill.name, await this.#shelf.open(skill));
@@ -131,11 +134,6 @@ class FolderSkills extends BuiltInServer implements SkillsServer {
     return toStringResult(toSkillText(await toDetails(skill), parseSkillFile(file.text, skill.folder.name).instructions));
   }
 
-  async #read(skill: Skill | SavedSkill, resource: string): Promise<ToolResult> {
-    if (!('folder' in skill)) throw notFound('resource', resource, []);
-    return readResource(skill, resource, this.#options.maxResourceBytes);
-  }
-
   async #runScript(skill: Skill, args: JsonObject, context: CallContext): Promise<ToolResult> {
     const scriptName = (args.script_name ?? undefined) === undefined ? await onlyScript(skill) : toName(args, 'script_name');
     if (this.#closing.signal.aborted) throw new BridgeError('closed', 'The skills are closed.');
@@ -146,9 +144,11 @@ class FolderSkills extends BuiltInServer implements SkillsServer {
     const { maxOutputBytes } = this.#options;
     const running = runScript({ skill, scriptName, args: args.args, kwargs: args.kwargs, maxOutputBytes, signal });
     this.#running.add(running);
-    const forget = (): boolean => this.#running.delete(running);
-    running.then(forget, forget);
-    return toObjectResult(await running);
+    try {
+      return toObjectResult(await running);
+    } finally {
+      this.#running.delete(running);
+    }
   }
 
   /** One of a folder of the config, or one that code has saved: those of the config come first, and nothing that is saved takes their place. */

@@ -116,9 +116,7 @@ function keepPackages({ servers, guard, logger }: Pick<CodeModeOptions, 'servers
       // The owner and anonymous callers see the same.
       const key = principal.kind === 'grant' ? principalKey(principal) : '';
       const own = byKey.get(key) ?? open(principal);
-      const [oldest] = byKey;
-      keepLatest(byKey, [key, own], mostPackages);
-      if (oldest !== undefined && !byKey.has(oldest[0])) void oldest[1].close();
+      for (const dropped of keepLatest(byKey, [key, own], mostPackages)) void dropped.close();
       return own;
     },
     /** Closing twice is harmless. */

@@ -1,7 +1,7 @@
 import type { BindingsInput } from '@notebridge/bindings';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { CodeAsker, NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
+import type { CodeAsker, NotebookTools, ToolAccess, ToolCall, ToolCallOptions } from '@notebridge/notebook/host';
 import { isReachable } from '../../bindings/input.js';
 import { refusedAnswer } from '../../code-mode/execution/nested-calls.js';
 import type { Middleware } from '../../core/middleware.js';
@@ -32,10 +32,9 @@ const nothing = 'no MCP servers are configured. Add some to mcp.json (docs/confi
  * What the built-in notebook's Python may call: the servers of the hub, through its guard, with a grant of the notebook's own. Nothing
  * happens before a kernel starts.
  */
-export class CodeTools implements NotebookTools {
+export class CodeTools extends KeptPackage implements NotebookTools {
   readonly #options: CodeToolsOptions;
   readonly #door: KernelDoor;
-  readonly #kept: KeptPackage;
   readonly #accesses = new Listeners<ToolAccess | null>();
   #access: ToolAccess | null = null;
   readonly #runnerRights: RunnerRights;
@@ -45,33 +44,21 @@ export class CodeTools implements NotebookTools {
 
   constructor(options: CodeToolsOptions) {
     const { hub, servers, maxResultBytes } = options;
+    const inputOf = (gather: () => Promise<BindingsInput>) => this.#inputOf(gather);
+    super({ servers, logger: hub.logger, inputOf, nothing, what: 'code in the notebook' });
     this.#options = options;
     this.#door = createKernelDoor({ hub, servers, limits: { maxResultBytes } });
     this.#runnerRights = new RunnerRights(options.delegate, (principal) => this.#endSession(principal));
     this.middlewares = [this.#runnerRights.watch];
-    const inputOf = (gather: () => Promise<BindingsInput>) => this.#inputOf(gather);
-    this.#kept = new KeptPackage({ servers, logger: hub.logger, inputOf, nothing, what: 'code in the notebook' });
-    this.#kept.onPackage(() => this.#showAccess());
-  }
-
-  get package(): ToolPackage {
-    return this.#kept.package;
+    this.onPackage(() => this.#showAccess());
   }
 
   get access(): ToolAccess | null {
     return this.#access;
   }
 
-  onPackage(listener: (next: ToolPackage) => void): () => void {
-    return this.#kept.onPackage(listener);
-  }
-
   onAccess(listener: (access: ToolAccess | null) => void): () => void {
     return this.#accesses.add(listener);
-  }
-
-  start(): void {
-    this.#kept.start();
   }
 
   async call(call: ToolCall, { signal, onEvent, asker }: ToolCallOptions): Promise<string> {
@@ -98,8 +85,8 @@ export class CodeTools implements NotebookTools {
   }
 
   /** Revokes the right permanently. Closing twice is harmless. */
-  async close(): Promise<void> {
-    await this.#kept.close();
+  override async close(): Promise<void> {
+    await super.close();
     const grant = this.#grant;
     this.#grant = undefined;
     this.#runnerRights.forget();

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { LastingOperation } from '@notebridge/kit/lasting-operation';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import type { Asker } from '../../core/questions.js';
+import { settlesWithin } from '../../util/settles-within.js';
 
 /** The work of an execution. Resolves to its answer; `signal` ends it early. */
 export type Work = (execution: CodeExecution) => Promise<ToolResult>;
@@ -27,17 +29,16 @@ const heartbeatMs = 10_000;
 /** And at most. */
 const progressMs = 250;
 
-/** One execution, which may outlive the call that asked for it. */
-export class CodeExecution {
-  readonly runId = randomBytes(9).toString('base64url');
-  readonly principalKey: string;
+/** One execution. Its result is the answer that `wait` gives to the last call as well; undefined of one that was never run. */
+export class CodeExecution extends LastingOperation<ToolResult | undefined> {
+  /** As agents call it. */
+  readonly id = randomBytes(9).toString('base64url');
+  readonly ownerKey: string;
   /** The call that began it, for the calls of its code. */
   readonly parent: ParentCall;
   readonly #abort = new AbortController();
   /** Rejects with what the work rejects with, unless its code may have run. */
   readonly #answer: Promise<ToolResult>;
-  /** Never rejects. */
-  readonly ended: Promise<void>;
   readonly #waiting = new Map<CallContext, Teller | undefined>();
   #outlives = false;
   /** Questions for which an agent of the modern era has been sent away, to come back with an answer. */
@@ -48,21 +49,19 @@ export class CodeExecution {
   mayHaveRun = false;
   /** Under which the agent finds its variables again. */
   session: string | undefined;
-  /** Its answer, once it has one; what `wait` gave to the last call as well. */
-  result: ToolResult | undefined;
   /** Of the answer, as JSON. */
   size = 0;
-  endedAt: number | undefined;
 
   constructor({ principalKey, context, work }: ExecutionOptions) {
-    this.principalKey = principalKey;
+    super();
+    this.ownerKey = principalKey;
     this.parent = this.#toParent(context);
     const release = context.cancellation.outlive(() => this.stop());
     this.#answer = work(this).catch((error: unknown) => {
       if (this.mayHaveRun && error instanceof BridgeError) return toUnsure(error);
       throw error;
     });
-    this.ended = this.#end(release);
+    void this.#end(release);
   }
 
   get callId(): string {
@@ -72,10 +71,6 @@ export class CodeExecution {
   /** Aborted: its code is interrupted, and its calls are cancelled. */
   get signal(): AbortSignal {
     return this.#abort.signal;
-  }
-
-  get hasEnded(): boolean {
-    return this.endedAt !== undefined;
   }
 
   stop(): void {
@@ -94,10 +89,10 @@ export class CodeExecution {
   async wait(context: CallContext, { seconds, isFirst }: { seconds: number; isFirst: boolean }): Promise<ToolResult | undefined> {
     const teller = context.wantsProgress ? createTeller(context) : undefined;
     this.#waiting.set(context, teller);
-    const over = await this.#untilEnd(context, seconds);
+    const isCancelled = await this.#isCancelledWithin(seconds, context);
     this.#waiting.delete(context);
     teller?.end();
-    if (over === 'cancelled') {
+    if (isCancelled) {
       // Over HTTP an agent of the modern era cancels by hanging up, and hangs up when it goes away: of a run that may outlive it, that is no wish.
       const { cancellation, caller } = context;
       const isAsked = !cancellation.callerIsGone && (isFirst || caller.door !== 'http' || caller.era !== 'modern');
@@ -110,10 +105,10 @@ export class CodeExecution {
   }
 
   async #end(release: () => void): Promise<void> {
-    this.result = await this.#answer.catch(() => undefined);
-    this.size = JSON.stringify(this.result ?? null).length;
-    this.endedAt = Date.now();
+    const result = await this.#answer.catch(() => undefined);
+    this.size = JSON.stringify(result ?? null).length;
     release();
+    this.finish(result);
   }
 
   /** What its code asks goes to the agent by whichever of its calls waits just then. */
@@ -135,23 +130,15 @@ export class CodeExecution {
     return { callId, caller, asker: { clientCapabilities, ask: askWaiting } };
   }
 
-  #untilEnd({ cancellation }: CallContext, seconds: number): Promise<'ended' | 'late' | 'cancelled'> {
-    return new Promise((resolve) => {
-      // No request is open that could be answered, and its end would end the question, which has an end of its own.
-      const look = (): void => {
-        if (this.#parked > 0) timer = setTimeout(look, parkedMs);
-        else end('late');
-      };
-      let timer = setTimeout(look, seconds * 1000);
-      let stopListening = (): void => {};
-      const end = (how: 'ended' | 'late' | 'cancelled'): void => {
-        clearTimeout(timer);
-        stopListening();
-        resolve(how);
-      };
-      stopListening = cancellation.onCancel(() => end('cancelled'));
-      void this.ended.then(() => end('ended'));
-    });
+  /** Waits for the end, so long and as long as a question is parked: no request is open that could be answered, and its end would end the question. */
+  async #isCancelledWithin(seconds: number, { cancellation, signal }: CallContext): Promise<boolean> {
+    let waitMs = seconds * 1000;
+    while (!(await settlesWithin(this.ended, waitMs, signal))) {
+      if (cancellation.reason !== undefined) return true;
+      if (this.#parked === 0) return false;
+      waitMs = parkedMs;
+    }
+    return false;
   }
 }
 

@@ -207,7 +207,7 @@ const readable: ReadonlySet<string> = new Set([
   'cluster_unavailable',
 ]);
 
-function running({ runId, session, calls }: CodeExecution): ToolResult {
+function running({ id: runId, session, calls }: CodeExecution): ToolResult {
   const text = `It goes on (${calls()} tool calls so far). Call execute_code with {"run_id": "${runId}"} to wait on; do not run the code again.`;
   const structuredContent = { status: 'running', run_id: runId, ...(session === undefined ? {} : { session }), calls: calls() };
   return { ...toTextResult(text), structuredContent };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { keepLatest } from '@notebridge/kit/keep-latest';
+import { OwnedOperations } from '@notebridge/kit/lasting-operation';
 import { BridgeError } from '../../core/errors.js';
 import { firstOfGreediest } from '../../util/first-of-greediest.js';
 import { quote } from '../../util/quote.js';
@@ -35,7 +36,7 @@ interface UsedId {
 /** What runs and what has run, for those who come back for the answer. */
 export class Executions {
   /** Under way, or with an answer that is kept; these in the order of their ends. */
-  readonly #byRunId = new Map<string, CodeExecution>();
+  readonly #all = new OwnedOperations<CodeExecution>();
   /** By principal, then by a hash of the id. They outlive the answers, so that nothing runs twice. */
   readonly #ids = new Map<string, Map<string, UsedId>>();
 
@@ -51,14 +52,13 @@ export class Executions {
     if (known !== undefined) return { execution: this.#executionOf(known, hashOf(what), executionId), isFirst: false };
     this.#assertRoom(principalKey);
     const execution = new CodeExecution(options);
-    const { runId } = execution;
-    this.#byRunId.set(runId, execution);
-    if (id !== undefined) this.#remember(principalKey, id, { what: hashOf(what), runId });
+    this.#all.set(execution.id, execution);
+    if (id !== undefined) this.#remember(principalKey, id, { what: hashOf(what), runId: execution.id });
     void execution.ended.then(() => {
       // Its code never ran: it may be asked for again.
       if (!execution.mayHaveRun && id !== undefined) this.#ids.get(principalKey)?.delete(id);
-      this.#byRunId.delete(runId);
-      this.#byRunId.set(runId, execution);
+      this.#all.delete(execution.id);
+      this.#all.set(execution.id, execution);
       this.#forget();
     });
     return { execution, isFirst: true };
@@ -67,8 +67,8 @@ export class Executions {
   /** @throws BridgeError `unknown_run` */
   find(runId: string, principalKey: string): CodeExecution {
     this.#forget();
-    const found = this.#byRunId.get(runId);
-    if (found?.principalKey === principalKey) return found;
+    const found = this.#all.find(runId, principalKey);
+    if (found !== undefined) return found;
     throw new BridgeError(
       'unknown_run',
       `There is no run ${quote(runId)} of yours: its answer is kept for ${keptMs / 60_000} minutes, and as long as the hub runs. Whether it has ended is not known here; look at what it was to do before you run the code again.`,
@@ -77,7 +77,7 @@ export class Executions {
 
   /** Ends all. */
   async close(): Promise<void> {
-    const all = [...this.#byRunId.values()];
+    const all = [...this.#all.values()];
     for (const execution of all) execution.stop();
     await Promise.all(all.map(({ ended }) => ended));
   }
@@ -88,7 +88,7 @@ export class Executions {
         'execution_conflict',
         `The execution_id ${quote(executionId)} stands for other code, or for the same code elsewhere. Nothing was run: give each execution an id of its own.`,
       );
-    const execution = this.#byRunId.get(used.runId);
+    const execution = this.#all.get(used.runId);
     if (execution !== undefined) return execution;
     throw new BridgeError(
       'answer_gone',
@@ -99,21 +99,21 @@ export class Executions {
   #remember(principalKey: string, id: string, used: UsedId): void {
     const own = this.#ids.get(principalKey) ?? new Map<string, UsedId>();
     keepLatest(this.#ids, [principalKey, own], mostPrincipals);
-    if (own.size >= mostIds) forgetFirst(own, ({ runId }) => this.#byRunId.get(runId)?.hasEnded !== false);
+    if (own.size >= mostIds) forgetFirst(own, ({ runId }) => this.#all.get(runId)?.hasEnded !== false);
     own.set(id, used);
   }
 
   #forget(): void {
-    const kept = new Set([...this.#byRunId.values()].filter(({ hasEnded }) => hasEnded));
+    const kept = new Set([...this.#all.values()].filter(({ hasEnded }) => hasEnded));
     let bytes = 0;
     for (const { size } of kept) bytes += size;
     const drop = (execution: CodeExecution): void => {
       kept.delete(execution);
-      this.#byRunId.delete(execution.runId);
+      this.#all.delete(execution.id);
       bytes -= execution.size;
     };
     for (const execution of kept) if ((execution.endedAt ?? 0) < Date.now() - keptMs) drop(execution);
-    const of = ({ principalKey }: CodeExecution): string => principalKey;
+    const of = ({ ownerKey }: CodeExecution): string => ownerKey;
     const weight = ({ size }: CodeExecution): number => size;
     while (kept.size > mostKept || bytes > mostKeptBytes) {
       const oldest = firstOfGreediest(kept, kept.size > mostKept ? { of } : { of, weight });
@@ -123,9 +123,9 @@ export class Executions {
   }
 
   #assertRoom(principalKey: string): void {
-    const underWay = [...this.#byRunId.values()].filter(({ hasEnded }) => !hasEnded);
-    const ofOne = underWay.filter((execution) => execution.principalKey === principalKey).length;
-    if (ofOne < mostOfOne && underWay.length < mostUnderWay) return;
+    const countUnderWay = (executions: readonly CodeExecution[]): number => executions.filter(({ hasEnded }) => !hasEnded).length;
+    const ofOne = countUnderWay(this.#all.ofOwner(principalKey));
+    if (ofOne < mostOfOne && countUnderWay([...this.#all.values()]) < mostUnderWay) return;
     const many = ofOne >= mostOfOne ? `${mostOfOne} executions of yours` : `${mostUnderWay} executions`;
     throw new BridgeError('limit_reached', `${many} are under way already. Wait until one has ended.`);
   }

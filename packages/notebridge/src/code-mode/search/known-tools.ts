@@ -1,4 +1,4 @@
-import type { Logger } from '@notebridge/kit/logger';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { askForTools, byName, isReachable, isSkills } from '../../bindings/input.js';
 import type { Tool } from '../../core/mcp.js';
@@ -26,13 +26,26 @@ export interface SeenServer extends SearchedServer {
 /** A server that did not answer is not waited for again so soon. Milliseconds. */
 const retryMs = 30_000;
 
-/** Learns the tools of all servers that code can reach. `mayAsk`: whether a server whose tools are not known is asked on behalf of the caller. */
-export type LearnTools = (mayAsk: (server: string) => boolean, signal: AbortSignal) => Promise<SearchedServer[]>;
+export interface LearnOptions {
+  servers: ToolServers;
+  logger?: Logger | undefined;
+  /** How long one search waits for servers that were never listed, milliseconds. Default 5,000. What is not there by then is named. */
+  listMs?: number | undefined;
+}
 
-/** Servers that were never listed are asked, which may start them. `listMs`: how long a search waits for them. */
-export function createLearnTools({ servers, logger, listMs }: { servers: ToolServers; logger: Logger; listMs: number }): LearnTools {
-  const failures = new WeakMap<ToolServer, string>();
-  const ask = async (server: ToolServer, signal: AbortSignal): Promise<void> => {
+/** Why servers did not list their tools when they were asked last. */
+const failures = new WeakMap<ToolServer, string>();
+
+/**
+ * Learns the tools of all servers that code can reach. Those that were never listed are asked, which may start them; `mayAsk`: whether one is,
+ * on behalf of the caller.
+ */
+export async function learnTools(
+  { servers, logger = silentLogger, listMs = 5000 }: LearnOptions,
+  mayAsk: (server: string) => boolean,
+  signal: AbortSignal,
+): Promise<SearchedServer[]> {
+  const ask = async (server: ToolServer): Promise<void> => {
     const listed = await askForTools(server, { waitMs: listMs, retryMs, signal });
     if (listed === 'waiting' || 'tools' in listed) return void failures.delete(server);
     const failure = messageOf(listed.failure);
@@ -40,20 +53,15 @@ export function createLearnTools({ servers, logger, listMs }: { servers: ToolSer
       logger.warn(`The tools of "${server.name}" are not found by searches: it did not list them.`, { error: failure });
     failures.set(server, failure);
   };
-  const reasonOf = (server: ToolServer, wasAsked: boolean): string => {
-    if (!wasAsked) return 'it was not asked yet';
-    return failures.get(server) ?? `it is still starting, after ${listMs / 1000} s; search again in some seconds`;
-  };
-  return async (mayAsk, signal) => {
-    const reachable = servers.all().filter(isReachable);
-    const unknown = reachable.filter(({ name, knownTools }) => knownTools === undefined && mayAsk(name));
-    await Promise.all(unknown.map((server) => ask(server, signal)));
-    return reachable.map((server) => {
-      const { name, description, knownTools: list } = server;
-      const reason = list === undefined ? reasonOf(server, unknown.includes(server)) : undefined;
-      return { name, description, isSkills: isSkills(server), list, reason };
-    });
-  };
+  const late = `it is still starting, after ${listMs / 1000} s; search again in some seconds`;
+  const reachable = servers.all().filter(isReachable);
+  const unknown = reachable.filter(({ name, knownTools }) => knownTools === undefined && mayAsk(name));
+  await Promise.all(unknown.map(ask));
+  return reachable.map((server) => {
+    const { name, description, knownTools: list } = server;
+    const reason = unknown.includes(server) ? (failures.get(server) ?? late) : 'it was not asked yet';
+    return { name, description, isSkills: isSkills(server), list, reason: list === undefined ? reason : undefined };
+  });
 }
 
 /** The servers that have something for this principal, sorted by name. */

@@ -57,16 +57,12 @@ export class Spellings {
   }
 
   #near(name: string): string | undefined {
-    const every = [...this.#bare].flatMap(([tool, addresses]) => addresses.map((address) => ({ tool, address })));
-    const whole = didYouMean(
-      name,
-      every.map(({ address }) => `${address.server}.${address.tool}`),
-    );
+    const all = [...this.#bare.values()].flat();
+    const names = all.map(({ server, tool }) => `${server}.${tool}`);
+    const whole = didYouMean(name, names);
     if (whole !== undefined) return shownName(whole);
-    const bare = didYouMean(
-      name.split(/\.|__/).at(-1) ?? name,
-      every.map(({ tool }) => tool),
-    );
+    const last = name.split(/\.|__/).at(-1) ?? name;
+    const bare = didYouMean(last, [...this.#bare.keys()]);
     const address = bare === undefined ? undefined : this.#bare.get(bare)?.[0];
     return address && toText(address);
   }

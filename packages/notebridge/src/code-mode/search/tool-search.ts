@@ -1,21 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { CallContext, Caller } from '../../core/call-context.js';
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
 import { type ToolResult, withFailedResults } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
-import type { ToolServers } from '../../core/tool-server.js';
 import type { ListerOf } from '../../grants/may-list.js';
 import type { SavedSkill } from '../../skills/saved-skills.js';
 import { Slots } from '../../util/slots.js';
-import { createLearnTools, type LearnTools } from './known-tools.js';
+import { type LearnOptions, learnTools } from './known-tools.js';
 import { answerOfDescribe, answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
 import { parseDescribe, parseSearch } from './search-params.js';
 import type { ResolveName } from './spellings.js';
 import { type ToolView, ToolViews } from './tool-view.js';
 
-export interface ToolSearchOptions {
-  servers: ToolServers;
+export interface ToolSearchOptions extends LearnOptions {
   /**
    * What a principal may know of, which is: call. A server that was never listed is started for one that may know of it while its tools are not
    * known.
@@ -25,9 +22,6 @@ export interface ToolSearchOptions {
   skillsOf?: ((principal: Principal) => readonly SavedSkill[]) | undefined;
   /** What stands behind a name that agents see, `server__tool` or shorter. Default: only what the names themselves say. */
   resolveName?: ResolveName | undefined;
-  logger?: Logger | undefined;
-  /** How long one search waits for servers that were never listed, milliseconds. Default 5,000. What is not there by then is named. */
-  listMs?: number | undefined;
 }
 
 /** Who searches. */
@@ -36,14 +30,11 @@ export type Searcher = Pick<CallContext, 'signal'> & { caller: Pick<Caller, 'pri
 /** Finds tools and describes them as code calls them, to each caller what it may call. Nothing is loaded before the first search. */
 export class ToolSearch {
   readonly #options: ToolSearchOptions;
-  readonly #learn: LearnTools;
   readonly #turns = new SearchTurns();
   #views: ToolViews | undefined = new ToolViews();
 
   constructor(options: ToolSearchOptions) {
-    const { servers, logger = silentLogger, listMs = 5000 } = options;
     this.#options = options;
-    this.#learn = createLearnTools({ servers, logger, listMs });
   }
 
   /** Answers `search_tools`. Wrong arguments are a failed result. Rejects with `limit_reached` if the caller has too many under way. */
@@ -81,7 +72,8 @@ export class ToolSearch {
     const { listerOf, skillsOf } = this.#options;
     const views = this.#views;
     if (views === undefined) throw new BridgeError('closed', 'The search of tools is closed.');
-    const servers = await this.#learn((server) => listerOf(principal)(server, undefined), signal);
+    const mayAsk = (server: string): boolean => listerOf(principal)(server, undefined);
+    const servers = await learnTools(this.#options, mayAsk, signal);
     return this.#turns.take(signal, async () => answer(views.of(servers, skillsOf?.(principal) ?? [], listerOf(principal))));
   }
 }

@@ -99,18 +99,9 @@ export class SavedSkillStore {
 
   /** Rejects with `skill_exists`, `limit_reached`, `write_failed`. */
   async save({ files, overwrites, ...skill }: SkillToSave): Promise<SkillRecord> {
-    const { name, description, tags, saver } = skill;
+    const { name, saver } = skill;
     const hash = hashOfFiles(name, files);
-    const record = {
-      name,
-      description,
-      tags,
-      saver,
-      hash,
-      savedAt: new Date().toISOString(),
-      hasTests: files.tests !== '',
-      trusted: false,
-    };
+    const record = { ...skill, hash, savedAt: new Date().toISOString(), hasTests: files.tests !== '', trusted: false };
     await this.#change(async (all) => {
       this.assertFree(name, { saver, overwrites }, all);
       const folder = join(this.#dir, folderOfSaver(saver));

@@ -16,13 +16,13 @@ import { removeTree } from '../../state/remove-tree.js';
 import type { ScratchFolder } from '../../state/scratch-folder.js';
 import { type CheckedView, CheckerProcess, checkerConfig, checkerConfigName } from './checker-process.js';
 
-export interface KeptCheckerOptions {
+export interface TypeCheckerOptions {
   program: TypeCheckerProgram;
   logger: Logger;
-  /** Nobody has code checked for so long: it ends, and the next check starts it anew. Milliseconds. */
+  /** Nobody has code checked for so long: the checker ends, and the next check starts it anew. Milliseconds. */
   idleMs: number;
-  /** How long one answer of it may take; then it is ended. Milliseconds. */
-  workMs: number;
+  /** How long code waits for its check; then it runs unchecked. Milliseconds. */
+  waitMs: number;
 }
 
 const memoryMb = 512;
@@ -33,7 +33,7 @@ const longestPauseMs = 600_000;
 
 /** One type checker, started when it is wanted, again after it ended, and not too often. */
 export class KeptChecker {
-  readonly #options: KeptCheckerOptions;
+  readonly #options: TypeCheckerOptions;
   #scratch: Promise<ScratchFolder> | undefined;
   #current: Promise<CheckerProcess> | undefined;
   #failures = 0;
@@ -41,7 +41,7 @@ export class KeptChecker {
   #idle: NodeJS.Timeout | undefined;
   readonly #closing = new AbortController();
 
-  constructor(options: KeptCheckerOptions) {
+  constructor(options: TypeCheckerOptions) {
     this.#options = options;
   }
 
@@ -100,12 +100,12 @@ export class KeptChecker {
   }
 
   async #start(): Promise<CheckerProcess> {
-    const { program, workMs, logger } = this.#options;
+    const { program, waitMs, logger } = this.#options;
     const folder = await this.#folder();
     const places = { folder, temporary: join(folder, 'temporary'), launcher: join(folder, 'launcher', launcherName), memoryMb };
     const checker = await CheckerProcess.start({
       ...typeCheckerCommand(program, places),
-      ...{ env: typeCheckerEnvironment(places), folder, workMs, logger, signal: this.#closing.signal },
+      ...{ env: typeCheckerEnvironment(places), folder, workMs: 3 * waitMs, logger, signal: this.#closing.signal },
     });
     logger.info('Code is type-checked before it runs.', { checker: `${program.name} ${program.version}`, pid: checker.pid ?? 0 });
     return checker;

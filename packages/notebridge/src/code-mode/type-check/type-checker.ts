@@ -1,12 +1,10 @@
 import type { CheckedPackage } from '@notebridge/bindings';
 import { keepLatest } from '@notebridge/kit/keep-latest';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { TypeCheckerProgram } from '../../processes/type-checker-program.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { Slots } from '../../util/slots.js';
 import type { CheckedView } from './checker-process.js';
-import { KeptChecker } from './kept-checker.js';
+import { KeptChecker, type TypeCheckerOptions } from './kept-checker.js';
 import { type CodeFault, findSureFaults, isPatch } from './sure-faults.js';
 
 /** What code may import, as it is checked. */
@@ -35,15 +33,6 @@ export interface CheckResult {
   mayPatch: boolean;
 }
 
-export interface TypeCheckerOptions {
-  program: TypeCheckerProgram;
-  logger: Logger;
-  /** Nobody has code checked for so long: the checker ends, and the next check starts it anew. Milliseconds. */
-  idleMs: number;
-  /** How long code waits for its check; then it runs unchecked. Milliseconds. */
-  waitMs: number;
-}
-
 interface Caller {
   /** Its checks, one after the other: it waits for itself. */
   slots: Slots;
@@ -70,19 +59,17 @@ const patching =
 
 /** Checks code against the tools that its principal may call. Whatever goes wrong here, the code runs. */
 export class TypeChecker {
+  readonly #options: TypeCheckerOptions;
   readonly #checker: KeptChecker;
-  readonly #logger: Logger;
-  readonly #waitMs: number;
   readonly #turns = new Slots(1);
   readonly #callers = new Map<string, Caller>();
   readonly #views = new Map<CheckablePackage, Promise<CheckedView>>();
   readonly #opened = new WeakSet<CheckablePackages>();
   readonly #closing = new AbortController();
 
-  constructor({ program, logger, idleMs, waitMs }: TypeCheckerOptions) {
-    this.#checker = new KeptChecker({ program, logger, idleMs, workMs: 3 * waitMs });
-    this.#logger = logger;
-    this.#waitMs = waitMs;
+  constructor(options: TypeCheckerOptions) {
+    this.#options = options;
+    this.#checker = new KeptChecker(options);
   }
 
   /** Code will come: nobody shall wait until the checker has started. Does not wait for it. */
@@ -93,16 +80,18 @@ export class TypeChecker {
   /** Never rejects. */
   async check(request: CheckRequest): Promise<CheckResult> {
     const { code, principalKey, signal } = request;
+    const { logger, waitMs } = this.#options;
+    const unchecked: CheckResult = { faults: [], mayPatch: mayPatch(code, undefined) };
     if (!isCheckable(code)) {
       // What comes next may be.
       this.#openView(request.packages);
-      return { faults: [], mayPatch: mayPatch(code, undefined) };
+      return unchecked;
     }
     const caller = this.#callerOf(principalKey);
-    if (Date.now() < caller.blockedUntil) return { faults: [], mayPatch: mayPatch(code, undefined) };
+    if (Date.now() < caller.blockedUntil) return unchecked;
     const waiting = new AbortController();
     const work = caller.slots.run(() => this.#check(request, waiting.signal));
-    const isInTime = await settlesWithin(work, this.#waitMs, signal);
+    const isInTime = await settlesWithin(work, waitMs, signal);
     waiting.abort();
     try {
       const result = isInTime ? await work : undefined;
@@ -112,10 +101,10 @@ export class TypeChecker {
       }
       work.catch(() => {});
       if (signal.aborted) return { faults: [], mayPatch: true };
-      return this.#unchecked(caller, `its check took longer than ${this.#waitMs / 1000} s`, code);
+      return { ...unchecked, ...noteOnce(caller, `its check took longer than ${waitMs / 1000} s`) };
     } catch (error) {
-      this.#logger.debug('Code was not checked.', { error: messageOf(error) });
-      return this.#unchecked(caller, 'the type checker is not there just now', code);
+      logger.debug('Code was not checked.', { error: messageOf(error) });
+      return { ...unchecked, ...noteOnce(caller, 'the type checker is not there just now') };
     }
   }
 
@@ -135,7 +124,7 @@ export class TypeChecker {
       const [view, process] = await Promise.all([this.#viewOf(source), this.#checker.get()]);
       await this.#turns.run(() => process.open(view));
     };
-    open().catch((error: unknown) => this.#logger.debug('The type checker was not prepared.', { error: messageOf(error) }));
+    open().catch((error: unknown) => this.#options.logger.debug('The type checker was not prepared.', { error: messageOf(error) }));
   }
 
   /** Undefined: nobody waits for it any more. */
@@ -168,14 +157,11 @@ export class TypeChecker {
   }
 
   #viewOf(source: CheckablePackage): Promise<CheckedView> {
-    const known = this.#views.get(source);
-    const view = known ?? source().then((made) => this.#checker.addView(made));
+    const view = this.#views.get(source) ?? source().then((made) => this.#checker.addView(made));
     // One that failed is tried again.
     view.catch(() => this.#views.delete(source));
-    const [oldest] = this.#views;
-    keepLatest(this.#views, [source, view], mostViews);
-    if (known === undefined && oldest !== undefined && !this.#views.has(oldest[0]))
-      oldest[1].then((each) => this.#checker.removeView(each)).catch(() => {});
+    for (const dropped of keepLatest(this.#views, [source, view], mostViews))
+      dropped.then((each) => this.#checker.removeView(each)).catch(() => {});
     return view;
   }
 
@@ -191,13 +177,13 @@ export class TypeChecker {
     caller.blockedUntil = Date.now() + Math.min(blockMs * 2 ** caller.timeouts, longestBlockMs);
     caller.timeouts++;
   }
+}
 
-  /** Said once, until a check has worked again. */
-  #unchecked(caller: Caller, why: string, code: string): CheckResult {
-    const note = caller.isTold ? undefined : `The code ran without a type check: ${why}.`;
-    caller.isTold = true;
-    return { faults: [], note, mayPatch: mayPatch(code, undefined) };
-  }
+/** Why code ran unchecked is said once, until a check has worked again. */
+function noteOnce(caller: Caller, why: string): Pick<CheckResult, 'note'> {
+  const isTold = caller.isTold;
+  caller.isTold = true;
+  return isTold ? {} : { note: `The code ran without a type check: ${why}.` };
 }
 
 /** Whether there is anything in the code that a check could find: only what is imported in it has types. */

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { RunKeeper } from '@notebridge/notebook/lab';
 import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile, replacePrivateFile } from '../../state/private-file.js';
 import { tryJson } from '../../util/try-json.js';
-
-export interface KeptRunsOptions {
-  /** A folder of this alone. */
-  dir: string;
-  uid: number | undefined;
-  logger: Logger;
-}
+import type { RunFilesOptions } from '../runs/run-ledger.js';
 
 /** With so many, those that earlier processes left are dropped: nobody came back for them. */
 const maxFiles = 200;
@@ -21,11 +14,11 @@ const maxFiles = 200;
  * written or read costs a warning, not the run.
  */
 export class KeptRuns {
-  readonly #options: KeptRunsOptions;
+  readonly #options: RunFilesOptions;
   /** Names of the files of this process. */
   readonly #own = new Set<string>();
 
-  constructor(options: KeptRunsOptions) {
+  constructor(options: RunFilesOptions) {
     this.#options = options;
   }
 

@@ -10,6 +10,9 @@ import { type CellOutput, toOutputs } from './page-run.js';
 const readTimeoutMs = 5000;
 const maxRemembered = 10_000;
 
+/** In whose name cells are read. */
+type Reader = Pick<CallContext, 'callId' | 'caller'>;
+
 /** Reads the outputs of single cells through the `get_cells` of a page. */
 export class PageCells {
   readonly #page: Provider;
@@ -21,44 +24,36 @@ export class PageCells {
   }
 
   /** What the cell shows now; undefined if it is not there, or the page does not say in time. Never rejects. */
-  async outputsOf(cellId: string, context: Pick<CallContext, 'callId' | 'caller'>): Promise<readonly CellOutput[] | undefined> {
+  async outputsOf(cellId: string, reader: Reader): Promise<readonly CellOutput[] | undefined> {
     try {
       const seenAt = this.#seenAt.get(cellId);
-      const cell = seenAt === undefined ? undefined : await this.#readAt(seenAt, cellId, context);
-      return toOutputs((cell ?? (await this.#look(cellId, context)))?.outputs);
+      const cell = seenAt === undefined ? undefined : await this.#readAt(seenAt, cellId, reader);
+      return toOutputs((cell ?? (await this.#look(cellId, reader)))?.outputs);
     } catch {
       return undefined;
     }
   }
 
-  async #look(cellId: string, context: Pick<CallContext, 'callId' | 'caller'>): Promise<JsonObject | undefined> {
-    const index = (await this.#read({ includeOutputs: false }, context)).findIndex(({ id }) => id === cellId);
+  async #look(cellId: string, reader: Reader): Promise<JsonObject | undefined> {
+    const index = (await this.#read({ includeOutputs: false }, reader)).findIndex(({ id }) => id === cellId);
     if (index < 0) return undefined;
     if (this.#seenAt.size >= maxRemembered) this.#seenAt.clear();
     this.#seenAt.set(cellId, index);
-    return this.#readAt(index, cellId, context);
+    return this.#readAt(index, cellId, reader);
   }
 
-  async #readAt(index: number, cellId: string, context: Pick<CallContext, 'callId' | 'caller'>): Promise<JsonObject | undefined> {
-    const cells = await this.#read({ cellIndexStart: index, cellIndexEnd: index, includeOutputs: true }, context);
+  async #readAt(index: number, cellId: string, reader: Reader): Promise<JsonObject | undefined> {
+    const cells = await this.#read({ cellIndexStart: index, cellIndexEnd: index, includeOutputs: true }, reader);
     return cells.find(({ id }) => id === cellId);
   }
 
-  async #read(args: JsonObject, { callId, caller }: Pick<CallContext, 'callId' | 'caller'>): Promise<JsonObject[]> {
+  async #read(args: JsonObject, { callId, caller }: Reader): Promise<JsonObject[]> {
     const message = { name: 'get_cells', arguments: args };
     const cancellation = new Cancellation();
     const timer = setTimeout(() => cancellation.cancel('The page did not show its cells in time.'), readTimeoutMs);
     try {
-      const context = new RequestContext({
-        type: 'request',
-        method: 'tools/call',
-        message,
-        callId,
-        caller,
-        cancellation,
-        notify: () => {},
-      });
-      const cells = toAnswerValue(await this.#page.request('tools/call', message, context))?.cells;
+      const request = { type: 'request', method: 'tools/call', message, callId, caller, cancellation, notify: () => {} } as const;
+      const cells = toAnswerValue(await this.#page.request('tools/call', message, new RequestContext(request)))?.cells;
       return Array.isArray(cells) ? cells.filter(isJsonObject) : [];
     } finally {
       clearTimeout(timer);

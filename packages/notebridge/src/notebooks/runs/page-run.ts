@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type ReadOutput, unfinishedLine } from '@notebridge/kit/output-cursor';
+import { LastingOperation } from '@notebridge/kit/lasting-operation';
+import { type ReadOutput, textOfStream, unfinishedLine } from '@notebridge/kit/output-cursor';
 import { Cancellation } from '../../core/cancellation.js';
 import { codeOf } from '../../core/errors.js';
 import { errorCodeMetaKey, type ToolResult } from '../../core/mcp.js';
@@ -19,17 +20,13 @@ export interface RunEnd {
 }
 
 /** One run of a cell of a page, from the moment it was asked for. The page runs it; this follows it. */
-export class PageRun {
+export class PageRun extends LastingOperation<undefined> {
   readonly id: number;
   readonly cellId: string;
   /** The agent's name. */
   readonly by: string;
-  /** Milliseconds since 1970. */
-  readonly startedAt = Date.now();
   /** Of the page's call: the caller may leave while it goes on. */
   readonly cancellation = new Cancellation();
-  readonly ended: Promise<void>;
-  durationMs: number | undefined;
   /** How often its outputs were seen to begin anew. */
   clears = 0;
   /** Its call has answered that it goes on: somebody knows its id. */
@@ -37,28 +34,20 @@ export class PageRun {
   #outputs: readonly CellOutput[] | undefined;
   #end: RunEnd | undefined;
   #unread: (() => RunEnd) | undefined;
-  #resolve: () => void = () => {};
 
   constructor(id: number, { cellId, by }: { cellId: string; by: string }) {
+    super();
     this.id = id;
     this.cellId = cellId;
     this.by = by;
-    this.ended = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  get hasEnded(): boolean {
-    return this.durationMs !== undefined;
   }
 
   get end(): RunEnd | undefined {
     const read = this.#unread;
     this.#unread = undefined;
     if (read !== undefined) {
-      const end = read();
-      this.#end = end;
-      if (end.outputs !== undefined) this.show(end.outputs);
+      this.#end = read();
+      if (this.#end.outputs !== undefined) this.show(this.#end.outputs);
     }
     return this.#end;
   }
@@ -76,26 +65,26 @@ export class PageRun {
     this.#outputs = outputs;
   }
 
-  /** `read` is called when somebody asks: most results are read by their caller alone. Ending twice is harmless. */
-  finish(read: () => RunEnd): void {
-    if (this.hasEnded) return;
-    this.durationMs = Date.now() - this.startedAt;
+  /** `read` is called when somebody asks: most results are read by their caller alone. False for one that has ended already. */
+  finishWith(read: () => RunEnd): boolean {
+    if (!this.finish(undefined)) return false;
     this.#unread = read;
-    this.#resolve();
+    return true;
   }
 
   /** Its outputs take room, and the cell has them. */
-  forgetOutputs(): void {
+  withoutOutputs(): this {
     const { end } = this;
     this.#outputs = undefined;
     if (end !== undefined) this.#end = { ...end, outputs: undefined };
+    return this;
   }
 }
 
 /** What the page answered to `run_code_cell`. */
 export function toRunEnd(result: ToolResult): RunEnd {
   const code = isJsonObject(result._meta) ? result._meta[errorCodeMetaKey] : undefined;
-  if (result.isError === true) return { status: isUnknown(code) ? 'unknown' : 'failed', outputs: undefined, why: textOf(result) };
+  if (result.isError === true) return { status: isUnknown(code) ? 'unknown' : 'failed', outputs: undefined, why: reasonIn(result) };
   const outputs = toOutputs(toAnswerValue(result)?.outputs);
   return { status: statusOf(outputs ?? []), outputs };
 }
@@ -123,7 +112,7 @@ function isUnknown(code: unknown): boolean {
   return code === 'page_gone' || code === 'timeout' || code === 'closed' || code === 'cancelled';
 }
 
-function textOf({ content }: ToolResult): string | undefined {
+function reasonIn({ content }: ToolResult): string | undefined {
   const text = Array.isArray(content) ? content[0]?.text : undefined;
   return typeof text === 'string' ? text : undefined;
 }
@@ -142,6 +131,6 @@ function continues(before: readonly CellOutput[], now: readonly CellOutput[]): b
 
 /** The whole lines of a text. */
 function linesOf(output: CellOutput): string {
-  const text = Array.isArray(output.text) ? output.text.join('') : String(output.text ?? '');
+  const text = textOfStream(output);
   return text.slice(0, text.length - unfinishedLine([output]).length);
 }

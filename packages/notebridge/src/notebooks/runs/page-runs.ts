@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { CellRuns, parseRunName } from '@notebridge/kit/cell-runs';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Listeners } from '@notebridge/kit/listeners';
-import { parseCursor, toCursor, unfinishedLine } from '@notebridge/kit/output-cursor';
-import { defaultWaitSeconds, earlierLifeText, noSuchRunText } from '@notebridge/kit/run-words';
+import { parseCursor, seenSoFar } from '@notebridge/kit/output-cursor';
+import { defaultWaitSeconds, describeRun, maxListed, runningText, wrongCursorText } from '@notebridge/kit/run-words';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool, ToolResult } from '../../core/mcp.js';
@@ -12,26 +13,21 @@ import { RequestContext } from '../../core/request-context.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { nameOfAgent } from '../call-notebook-tool.js';
 import { PageCells } from './page-cells.js';
-import { type CellOutput, PageRun, type RunEnd, statusOf, toRunEnd, toRunFault } from './page-run.js';
+import { PageRun, type RunEnd, statusOf, toRunEnd, toRunFault } from './page-run.js';
 import type { NotedRun, RunLedger } from './run-ledger.js';
 import * as tools from './run-tools.js';
-import { describeRun, lookText, type ShownRun, toRunAnswer, toRunningAnswer, toRunResult, withLines } from './run-views.js';
 
 export interface PageRunsOptions {
   /** Emits when a page comes or goes: the next one may offer other tools. */
   connectionChanged?: Listeners<boolean> | undefined;
-  /** How often a cell is looked at while somebody waits for its output. Milliseconds, default 500. */
-  pollMs?: number | undefined;
   /** Where runs are kept for those who come back for one to a later process. Default: nowhere. */
   ledger?: RunLedger | undefined;
 }
 
-/** Ended runs that are remembered, and those among them whose outputs are. */
-const maxRuns = 200;
-const maxKept = 20;
-const maxListed = 50;
-/** How long a page may take to show that a cell was stopped. Milliseconds. */
-const stopMs = 5000;
+/** How often a cell is looked at while somebody waits for its output. Milliseconds. */
+const pollMs = 500;
+/** How long a page may take to show that a cell was stopped, and how often it is looked at meanwhile. Milliseconds. */
+const [stopMs, stopPollMs] = [5000, 250];
 
 /**
  * Runs that outlive their calls, for a page that has `run_code_cell` and no tools about runs of its own: a provider around the page's.
@@ -41,21 +37,16 @@ export class PageRuns implements Provider {
   readonly name: string;
   readonly #page: Provider;
   readonly #cells: PageCells;
-  readonly #pollMs: number;
   readonly #ledger: RunLedger | undefined;
-  /** Another one in each process: numbers of runs begin anew. */
-  readonly #mark = randomBytes(3).toString('hex');
-  readonly #runs = new Map<number, PageRun>();
-  readonly #ended: PageRun[] = [];
+  readonly #runs = new CellRuns<PageRun>({ mark: randomBytes(3).toString('hex'), withoutOutputs: (run) => run.withoutOutputs() });
   /** Whether the page that is there leaves runs to us; undefined while that is not known. */
   #isOurs: boolean | undefined;
   #lastId = 0;
 
-  constructor(page: Provider, { connectionChanged, pollMs = 500, ledger }: PageRunsOptions = {}) {
+  constructor(page: Provider, { connectionChanged, ledger }: PageRunsOptions) {
     this.name = page.name;
     this.#page = page;
     this.#cells = new PageCells(page);
-    this.#pollMs = pollMs;
     this.#ledger = ledger;
     const forget = (): void => {
       this.#isOurs = undefined;
@@ -72,7 +63,7 @@ export class PageRuns implements Provider {
 
   /** True while a run goes on, also one that no call waits for. */
   get isRunning(): boolean {
-    return [...this.#runs.values()].some(({ hasEnded }) => !hasEnded);
+    return this.#runs.all().some(({ hasEnded }) => !hasEnded);
   }
 
   paramHeadersOf(tool: unknown): readonly ParamHeader[] {
@@ -107,7 +98,7 @@ export class PageRuns implements Provider {
 
   /** Who holds the page ends: its cells are asked to stop, since nobody could follow them any more. Closing twice is harmless. */
   async close(): Promise<void> {
-    for (const run of this.#runs.values()) if (!run.hasEnded) run.cancellation.cancel('Notebridge is closing');
+    for (const run of this.#runs.all()) if (!run.hasEnded) run.cancellation.cancel('Notebridge is closing');
     await this.#ledger?.written();
   }
 
@@ -119,19 +110,19 @@ export class PageRuns implements Provider {
     this.#isOurs = tools.lacksRunTools(listed);
     if (!this.#isOurs) return result;
     const changed = listed.map((tool) => (tool.name === tools.runToolName ? tools.withWaitSeconds(tool) : tool));
-    return { ...result, tools: [...changed, ...tools.runTools] };
+    return { ...result, tools: [...changed, ...tools.pageRunTools] };
   }
 
   /** What an agent sends at once arrives in that order: the call leaves before the page is asked what it offers, wherever it can. */
   #runInOrder(params: JsonObject, context: CallContext): Promise<JsonObject> {
     const isSure = this.#isOurs !== undefined || !(isJsonObject(params.arguments) && 'wait_seconds' in params.arguments);
-    if (isSure && this.#isOurs !== false) return caught(() => this.#run(params, context));
+    if (isSure && this.#isOurs !== false) return tools.withRunErrors(() => this.#run(params, context));
     return this.#ifOurs(params, context, () => this.#run(params, context));
   }
 
   async #ifOurs(params: JsonObject, context: CallContext, answer: () => Promise<ToolResult>): Promise<JsonObject> {
     if (!(await this.#isForUs(context))) return this.#page.request('tools/call', params, context);
-    return caught(answer);
+    return tools.withRunErrors(answer);
   }
 
   async #isForUs(context: CallContext): Promise<boolean> {
@@ -145,7 +136,7 @@ export class PageRuns implements Provider {
     // What the page refuses anyway it refuses in its own words.
     if (typeof cellId !== 'string') return this.#page.request('tools/call', message, context);
     const run = new PageRun(++this.#lastId, { cellId, by: nameOfAgent(context) });
-    this.#runs.set(run.id, run);
+    this.#runs.set(run);
     const leave = new AbortController();
     const stop = context.cancellation.onCancel((reason) => {
       if (context.cancellation.callerIsGone) leave.abort();
@@ -154,14 +145,14 @@ export class PageRuns implements Provider {
     const answering = this.#start(run, message, context);
     const isAnswered = await settlesWithin(answering, waitMs, leave.signal);
     if (isAnswered || !(await this.#isForUs(context))) {
-      if (this.#isOurs === false) this.#runs.delete(run.id);
+      if (this.#isOurs === false) this.#runs.remove(run);
       return answering.finally(stop);
     }
     run.isKnown = true;
     stop();
     this.#note();
     await Promise.all([this.#look(run, context), this.#ledger?.written()]);
-    return toRunResult(toRunningAnswer(this.#shown(run)));
+    return tools.toRunResult({ ...tools.toRunAnswer(this.#shown(run)), next: runningText });
   }
 
   /** The page's own answer, also after the caller has left. */
@@ -184,38 +175,36 @@ export class PageRuns implements Provider {
   }
 
   #finish(run: PageRun, read: () => RunEnd): void {
-    if (run.hasEnded) return;
-    run.finish(read);
+    if (!run.finishWith(read)) return;
     if (run.isKnown) this.#note();
-    this.#ended.push(run);
-    this.#ended.at(-1 - maxKept)?.forgetOutputs();
-    if (this.#ended.length > maxRuns) this.#runs.delete(this.#ended.shift()?.id ?? 0);
+    this.#runs.noteEnd(run);
   }
 
   /** For a later process. */
   #note(): void {
-    const known = [...this.#runs.values()].filter(({ isKnown }) => isKnown).slice(-maxListed);
+    const known = this.#runs
+      .all()
+      .filter(({ isKnown }) => isKnown)
+      .slice(-maxListed);
     const toNote = ({ id, cellId, by, startedAt, durationMs, end }: PageRun): NotedRun =>
       end === undefined || durationMs === undefined
         ? { id, cellId, by, startedAt }
         : { id, cellId, by, startedAt, end: { status: end.status, durationMs } };
-    this.#ledger?.note(this.#mark, known.map(toNote));
+    this.#ledger?.note(this.#runs.mark, known.map(toNote));
   }
 
   /** Of an earlier process, whose page may still run the cell: what was noted, and what the cell shows now. */
   async #recall(runId: string, context: CallContext): Promise<ToolResult | undefined> {
-    const { mark, id } = toMarkAndId(runId);
-    const noted = mark === undefined || mark === this.#mark ? undefined : this.#ledger?.find(mark, id);
+    const { mark = '', id } = parseRunName(runId);
+    const noted = this.#runs.isEarlier(runId) ? this.#ledger?.find(mark, id) : undefined;
     if (noted === undefined) return undefined;
-    const { cellId, by, end } = noted;
+    const { cellId, end } = noted;
     const outputs = await this.#cells.outputsOf(cellId, context);
-    return toRunResult({
-      run_id: runId,
-      cellId,
-      status: end?.status ?? 'unknown',
-      started_by: { kind: 'agent', name: by },
-      ...(end === undefined ? { message: unfollowedText, next: lookText(cellId) } : { seconds: Math.round(end.durationMs / 100) / 10 }),
-      outputs: (outputs ?? []).map(withLines),
+    const { status = 'unknown', durationMs } = end ?? {};
+    return tools.toRunResult({
+      ...describeRun({ runId, cellId, status, by: { kind: 'agent', name: noted.by }, startedAt: undefined, durationMs }),
+      ...(end === undefined ? { message: unfollowedText, next: tools.lookText(cellId) } : {}),
+      outputs: (outputs ?? []).map(tools.withLines),
     });
   }
 
@@ -225,37 +214,34 @@ export class PageRuns implements Provider {
     if (recalled !== undefined) return recalled;
     const run = this.#find(runId);
     const cursor = given === undefined ? undefined : parseCursor(given);
-    if (given !== undefined && cursor === undefined)
-      throw tools.badArguments('get_run', 'cursor has to be that of an earlier answer, as it was');
+    if (given !== undefined && cursor === undefined) throw tools.badArguments('get_run', wrongCursorText);
     const deadline = performance.now() + waitMs;
-    const lineBefore = unfinishedLine(run.outputs ?? []);
-    const isSeen = (outputs: readonly CellOutput[]): boolean =>
-      given === undefined ? outputs.length === 0 : toCursor(outputs, run.clears) === given && unfinishedLine(outputs) === lineBefore;
+    const isSeen = seenSoFar(given, run.outputs ?? []);
     while (!run.hasEnded) {
       const leftMs = deadline - performance.now();
       if (isForOutput) {
         await this.#look(run, context);
-        if (!this.#shown(run).isQueued && !isSeen(run.outputs ?? [])) break;
+        if (!this.#shown(run).isQueued && !isSeen(run.outputs ?? [], run.clears)) break;
       }
       if (leftMs <= 0 || context.cancellation.reason !== undefined) break;
-      await settlesWithin(run.ended, isForOutput ? Math.min(leftMs, this.#pollMs) : leftMs, context.signal);
+      await settlesWithin(run.ended, isForOutput ? Math.min(leftMs, pollMs) : leftMs, context.signal);
     }
     if (context.cancellation.reason !== undefined && !context.cancellation.callerIsGone)
       throw new BridgeError('cancelled', `"get_run" was cancelled: ${context.cancellation.reason}`);
     if (!isForOutput) await this.#look(run, context);
-    return toRunResult(toRunAnswer(this.#shown(run), cursor));
+    return tools.toRunResult(tools.toRunAnswer(this.#shown(run), cursor));
   }
 
   #listRuns(args: unknown): ToolResult {
     tools.assertEmptyArguments('list_runs', args);
-    const newestFirst = [...this.#runs.values()].reverse().slice(0, maxListed);
-    return toRunResult({ runs: newestFirst.map((run) => describeRun(this.#shown(run))) });
+    const newestFirst = this.#runs.all().reverse().slice(0, maxListed);
+    return tools.toRunResult({ runs: newestFirst.map((run) => tools.toPageRunView(this.#shown(run))) });
   }
 
   async #interrupt(args: unknown, context: CallContext): Promise<ToolResult> {
     const run = this.#find(tools.parseRunId('interrupt_run', args));
     await this.#stop(run, 'interrupt_run', context);
-    return toRunResult(describeRun(this.#shown(run)));
+    return tools.toRunResult(tools.toPageRunView(this.#shown(run)));
   }
 
   /** A page can be told that nobody wants the answer any more, and no more than that: whether it stopped, its cell shows. */
@@ -270,7 +256,7 @@ export class PageRuns implements Provider {
       const outputs = await this.#cells.outputsOf(run.cellId, context);
       if (outputs !== undefined && statusOf(outputs) === 'interrupted')
         return this.#finish(run, () => ({ status: 'interrupted', outputs }));
-      await settlesWithin(run.ended, Math.min(this.#pollMs, 250));
+      await settlesWithin(run.ended, stopPollMs);
     }
     const { outputs } = run;
     this.#finish(run, () => ({ status: 'unknown', outputs, why: notStoppedText }));
@@ -284,36 +270,20 @@ export class PageRuns implements Provider {
   }
 
   /** A page runs one cell after the other, in the order in which it was asked. */
-  #shown(run: PageRun): ShownRun {
-    const isQueued = !run.hasEnded && [...this.#runs.values()].some((other) => other.id < run.id && !other.hasEnded);
-    return { run, runId: `${this.#mark}-${run.id}`, isQueued };
+  #shown(run: PageRun): tools.ShownRun {
+    const isQueued = !run.hasEnded && this.#runs.all().some((other) => other.id < run.id && !other.hasEnded);
+    return { run, runId: this.#runs.nameOf(run.id), isQueued };
   }
 
   #find(runId: string): PageRun {
-    const { mark, id } = toMarkAndId(runId);
-    const run = mark === this.#mark ? this.#runs.get(id) : undefined;
+    const run = this.#runs.findNamed(runId);
     if (run !== undefined) return run;
-    const why = mark === undefined || mark === this.#mark ? noSuchRunText : earlierLifeText;
-    throw new tools.RunToolError('unknown_run', `No run "${runId.slice(0, 60)}". ${why}`);
+    throw new tools.RunToolError('unknown_run', this.#runs.explainUnknown(runId));
   }
-}
-
-function toMarkAndId(runId: string): { mark: string | undefined; id: number } {
-  const [, mark, id] = /^([a-z\d]+)-(\d+)$/.exec(runId) ?? [];
-  return { mark, id: Number(id) };
 }
 
 const unfollowedText =
   'The process that followed it has ended. The page goes on without it, so the cell may still run: "outputs" is what the cell shows now.';
-
-async function caught(answer: () => Promise<ToolResult>): Promise<ToolResult> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (error instanceof tools.RunToolError) return tools.toRunErrorResult(error);
-    throw error;
-  }
-}
 
 const notStoppedText =
   'The page was asked to stop the cell, and its cell does not show that it stopped. A page cannot be interrupted in any other way from here: ask the person to press the stop button of the cell (Runtime > Interrupt execution in Colab).';

@@ -17,7 +17,7 @@ export interface NotedRun {
   end?: { status: string; durationMs: number };
 }
 
-export interface RunLedgerOptions {
+export interface RunFilesOptions {
   /** A folder of this alone. */
   dir: string;
   uid: number | undefined;
@@ -32,12 +32,12 @@ const maxFiles = 50;
  * of ours and goes on. One file for each process, by the mark of its runs. What cannot be written costs a warning, not the run.
  */
 export class RunLedger {
-  readonly #options: RunLedgerOptions;
+  readonly #options: RunFilesOptions;
   readonly #beganAt = Date.now();
   #writing: Promise<void> | undefined;
   #next: (() => Promise<void>) | undefined;
 
-  constructor(options: RunLedgerOptions) {
+  constructor(options: RunFilesOptions) {
     this.#options = options;
   }
 

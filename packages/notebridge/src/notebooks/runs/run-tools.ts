@@ -1,56 +1,33 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
 import {
-  cursorText,
   defaultPollSeconds,
   defaultWaitSeconds,
-  getRunText,
-  interruptRunText,
-  listRunsText,
+  describeRun,
+  forgottenText,
   maxWaitSeconds,
   outlivesText,
-  runIdText,
-  waitForText,
+  runTools,
   waitSeconds,
 } from '@notebridge/kit/run-words';
 import type { Tool, ToolResult } from '../../core/mcp.js';
 import { toPlainValue } from '../../core/wire.js';
+import type { CellOutput, PageRun } from './page-run.js';
 
 export const runToolName = 'run_code_cell';
 
-function defineTool(name: string, description: string, properties: JsonObject, annotations: JsonObject): Tool {
-  const required = 'run_id' in properties ? ['run_id'] : [];
-  return { name, description, inputSchema: { type: 'object', properties, required, additionalProperties: false }, annotations };
-}
-
-const runId = { type: 'string', description: runIdText };
-const looks = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
-
 /** The tools about runs, as the built-in notebook has them. */
-export const runTools: readonly Tool[] = [
-  defineTool(
-    'get_run',
-    getRunText,
-    {
-      run_id: runId,
-      cursor: { type: 'string', description: cursorText },
-      wait_seconds: waitSeconds(defaultPollSeconds),
-      wait_for: { type: 'string', enum: ['end', 'output'], default: 'end', description: waitForText },
-    },
-    { title: 'Follow a run', ...looks },
-  ),
-  defineTool('list_runs', listRunsText, {}, { title: 'List the runs', ...looks }),
-  defineTool(
-    'interrupt_run',
-    interruptRunText,
-    { run_id: runId },
-    { title: 'Interrupt a run', readOnlyHint: false, destructiveHint: true, openWorldHint: false },
-  ),
-];
+export const pageRunTools: readonly Tool[] = Object.values(runTools).map(({ name, description, properties, required, annotations }) => ({
+  name,
+  description,
+  inputSchema: { type: 'object', properties, required, additionalProperties: false },
+  annotations,
+}));
 
 /** True for a page that runs cells, and leaves the following to us. */
 export function lacksRunTools(tools: readonly unknown[]): boolean {
   const names = tools.map((tool) => (isJsonObject(tool) ? tool.name : undefined));
-  return names.includes(runToolName) && !runTools.some(({ name }) => names.includes(name));
+  return names.includes(runToolName) && !pageRunTools.some(({ name }) => names.includes(name));
 }
 
 /** The tool of the page, which now takes `wait_seconds`. */
@@ -74,19 +51,19 @@ export class RunToolError extends Error {
   }
 }
 
-export function toRunErrorResult({ code, message }: RunToolError): ToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify({ error: { code, message } }) }], isError: true };
-}
-
-export interface GetRunArguments {
-  runId: string;
-  cursor: string | undefined;
-  waitMs: number;
-  isForOutput: boolean;
+/** What has failed is a result too, for the agent to read. */
+export async function withRunErrors(answer: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof RunToolError)) throw error;
+    const { code, message } = error;
+    return { ...toRunResult({ error: { code, message } }), isError: true };
+  }
 }
 
 /** Throws `RunToolError`. */
-export function parseGetRun(args: unknown): GetRunArguments {
+export function parseGetRun(args: unknown) {
   const given = parseObject('get_run', args, ['run_id', 'cursor', 'wait_seconds', 'wait_for']);
   const { cursor, wait_for: waitFor = 'end' } = given;
   if (cursor !== undefined && typeof cursor !== 'string') throw badArguments('get_run', 'cursor has to be a text');
@@ -131,4 +108,49 @@ function parseObject(tool: string, args: unknown, known: readonly string[]): Jso
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown !== undefined) throw badArguments(tool, `it takes no "${unknown.slice(0, 60)}"`);
   return given;
+}
+
+/** A run and what is known of it beside itself. */
+export interface ShownRun {
+  run: PageRun;
+  /** As agents call it. */
+  runId: string;
+  /** A run that was asked for earlier has not ended. */
+  isQueued: boolean;
+}
+
+/** Without its outputs. */
+export function toPageRunView({ run, runId, isQueued }: ShownRun): JsonObject {
+  const { cellId, startedAt, durationMs, end } = run;
+  const status = end?.status ?? (isQueued ? 'queued' : 'running');
+  return {
+    ...describeRun({ runId, cellId, status, by: { kind: 'agent', name: run.by }, startedAt, durationMs }),
+    ...(end?.why === undefined ? {} : { message: end.why }),
+    ...(end?.status === 'unknown' ? { next: lookText(cellId) } : {}),
+  };
+}
+
+/** With what it has given behind the cursor. */
+export function toRunAnswer(shown: ShownRun, cursor?: OutputCursor): JsonObject {
+  const { run } = shown;
+  // What a cell shows that waits for its turn is of an earlier run.
+  const outputs = shown.isQueued ? [] : run.outputs;
+  if (outputs === undefined) return { ...toPageRunView(shown), outputs: [], outputs_left_out: run.hasEnded ? forgottenText : unseenText };
+  const since = outputsSince(outputs, run.clears, cursor);
+  return { ...toPageRunView(shown), outputs: since.map(withLines), cursor: toCursor(outputs, run.clears) };
+}
+
+export function toRunResult(value: JsonObject): ToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+}
+
+export function lookText(cellId: string): string {
+  return `Its outcome is unknown. Look at cell ${cellId} with get_cells (includeOutputs) before you run it again.`;
+}
+
+const unseenText = 'the page does not show its cells just now: ask again, or read the cell with get_cells';
+
+/** As on disk. */
+export function withLines(output: CellOutput): JsonObject {
+  return typeof output.text === 'string' ? { ...output, text: output.text.match(/[^\n]*\n|[^\n]+$/g) ?? [] } : output;
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
+import { OwnedOperations } from '@notebridge/kit/lasting-operation';
 import type { CallContext } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
@@ -48,7 +50,7 @@ const maxEarly = 64;
 export class ServerTasks {
   readonly #servers: TaskServers;
   readonly #emit: (event: ProviderEvent) => void;
-  readonly #tasks = new Map<string, ServerTask>();
+  readonly #tasks = new OwnedOperations<ServerTask>();
   /** What servers say of tasks that are not known yet: one that is quick is over before its call is answered here. */
   readonly #early = new Map<string, TaskReport>();
 
@@ -59,7 +61,7 @@ export class ServerTasks {
       const task = this.#named(named);
       if (task !== undefined) this.#tell(task, report);
       // Of tasks of the modern era a server speaks when it was asked to.
-      else if (report.method !== taskEvent) this.#keepEarly(earlyKey(named), report);
+      else if (report.method !== taskEvent) keepLatest(this.#early, [earlyKey(named), report], maxEarly);
     });
     this.#emit = emit;
   }
@@ -86,7 +88,7 @@ export class ServerTasks {
     const programOf = this.#programOf(asked);
     // A server that was started anew begins to count anew: what had the number before is over, and must not be answered by this one.
     this.#forget(this.#named({ server: asked.server, remoteId: begun.taskId, programOf }));
-    const own = this.#ownedBy(asked.ownerKey);
+    const own = this.#tasks.ofOwner(asked.ownerKey);
     if (own.length >= maxTasks) this.#forget(own[0]);
     const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId, programOf };
     this.#tasks.set(task.id, task);
@@ -109,8 +111,8 @@ export class ServerTasks {
 
   /** The task of this id, if it is the owner's, and its program can be asked in this session. */
   find(id: unknown, { ownerKey, era, sessionId }: Pick<ServerTask, 'ownerKey' | 'era' | 'sessionId'>): ServerTask | undefined {
-    const task = this.#tasks.get(id as string);
-    return task?.ownerKey === ownerKey && task.era === era && isAskedIn(task, sessionId) ? task : undefined;
+    const task = this.#tasks.find(id, ownerKey);
+    return task?.era === era && isAskedIn(task, sessionId) ? task : undefined;
   }
 
   /** Asks the server of the task. */
@@ -138,7 +140,7 @@ export class ServerTasks {
 
   /** What each server says of its tasks, newest first. Those that it does not know any more are forgotten. */
   async list(ownerKey: string, context: CallContext): Promise<JsonObject[]> {
-    const own = this.#ownedBy(ownerKey).filter((task) => task.era === 'legacy' && isAskedIn(task, context.caller.sessionId));
+    const own = this.#tasks.ofOwner(ownerKey).filter((task) => task.era === 'legacy' && isAskedIn(task, context.caller.sessionId));
     const asked = own.map(async (task) => {
       try {
         const request = { method: 'tasks/get', params: { taskId: task.remoteId } };
@@ -183,20 +185,9 @@ export class ServerTasks {
     this.#tasks.delete(task.id);
   }
 
-  #keepEarly(key: string, report: TaskReport): void {
-    this.#early.delete(key);
-    this.#early.set(key, report);
-    const [oldest] = this.#early.keys();
-    if (this.#early.size > maxEarly && oldest !== undefined) this.#early.delete(oldest);
-  }
-
   #named({ server, remoteId, programOf }: NamedTask): ServerTask | undefined {
     const isIt = (one: ServerTask): boolean => one.server === server && one.remoteId === remoteId && one.programOf === programOf;
     return [...this.#tasks.values()].find(isIt);
-  }
-
-  #ownedBy(ownerKey: string): ServerTask[] {
-    return [...this.#tasks.values()].filter((task) => task.ownerKey === ownerKey);
   }
 }
 

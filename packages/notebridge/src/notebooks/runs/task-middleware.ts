@@ -14,8 +14,7 @@ import { quote } from '../../util/quote.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { followToEnd } from './follow-to-end.js';
 import { ServerTasks } from './server-tasks.js';
-import { relatedTaskKey, type Task } from './task.js';
-import { TaskStore } from './task-store.js';
+import { relatedTaskKey, type Task, TaskStore, toDetailedTask, toLegacyTask, toModernTask } from './task.js';
 
 export interface TaskMiddlewareOptions {
   /** Notifies agents. */
@@ -52,9 +51,7 @@ const promptSeconds = 5;
  */
 export class TaskMiddleware implements Middleware {
   readonly name = 'tasks';
-  readonly #emit: TaskMiddlewareOptions['emit'];
-  readonly #hasRuns: boolean;
-  readonly #calls: LastingCalls | undefined;
+  readonly #options: TaskMiddlewareOptions;
   readonly #store = new TaskStore();
   readonly #ofServers: ServerTasks | undefined;
   /** Those that opened a session of the version with tasks. */
@@ -62,10 +59,9 @@ export class TaskMiddleware implements Middleware {
   /** The tools that can be waited for; undefined before the first list. */
   #waitable: ReadonlySet<string> | undefined;
 
-  constructor({ emit, servers, hasRuns = true, calls }: TaskMiddlewareOptions) {
-    this.#emit = emit;
-    this.#calls = calls;
-    this.#hasRuns = hasRuns;
+  constructor(options: TaskMiddlewareOptions) {
+    const { emit, servers } = options;
+    this.#options = options;
     this.#ofServers = servers && new ServerTasks(servers, emit);
   }
 
@@ -94,7 +90,7 @@ export class TaskMiddleware implements Middleware {
   }
 
   get #hasExtension(): boolean {
-    return this.#hasRuns || this.#ofServers?.haveExtension === true;
+    return this.#options.hasRuns !== false || this.#ofServers?.haveExtension === true;
   }
 
   async #declare(context: Context, callNext: CallNext<JsonObject, JsonObject>): Answer {
@@ -157,7 +153,7 @@ export class TaskMiddleware implements Middleware {
   async #createTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, { ttl }: JsonObject): Answer {
     const task = this.#newTask(context, ttl);
     this.#follow(task, startRun(context, callNext, task.cancellation));
-    return answer({ task: task.toLegacy() });
+    return answer({ task: toLegacyTask(task) });
   }
 
   async #callOrTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
@@ -173,27 +169,29 @@ export class TaskMiddleware implements Middleware {
     if (isAnswered) return answer(await answering);
     const task = this.#newTask(context, undefined, cancellation);
     this.#follow(task, answering);
-    return answer({ resultType: 'task', ...task.toModern() });
+    return answer({ resultType: 'task', ...toModernTask(task) });
   }
 
   #newTask(context: MiddlewareContext<ToolCall>, ttlMs: unknown, cancellation = new Cancellation()): Task {
     const { sessionId, era } = context.caller;
     const tool = context.message.name;
     const task = this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, era, ttlMs, tool, cancellation });
-    void task.ended.then(context.cancellation.outlive((why) => cancellation.withdraw(why)));
-    const counted = this.#calls?.addLasting(cancellation);
-    if (counted !== undefined) void task.ended.then(() => this.#calls?.remove(counted, cancellation));
+    void task.call.ended.then(context.cancellation.outlive((why) => cancellation.withdraw(why)));
+    const { calls } = this.#options;
+    const counted = calls?.addLasting(cancellation);
+    if (counted !== undefined) void task.call.ended.then(() => calls?.remove(counted, cancellation));
     return task;
   }
 
   #follow(task: Task, answering: Promise<ToolResult>): void {
     answering.then(
-      (result) => task.end({ kind: 'result', result }),
-      (error: unknown) => task.end({ kind: 'error', error }),
+      (result) => task.call.finish({ kind: 'result', result }),
+      (error: unknown) => task.call.finish({ kind: 'error', error }),
     );
-    void task.ended.then(() => {
-      this.#emit({ method: taskEvent, params: task.toDetailed() });
-      this.#emit({ method: 'notifications/tasks/status', params: task.toLegacy(), sessionId: task.sessionId });
+    void task.call.ended.then(() => {
+      const { emit } = this.#options;
+      emit({ method: taskEvent, params: toDetailedTask(task) });
+      emit({ method: 'notifications/tasks/status', params: toLegacyTask(task), sessionId: task.sessionId });
     });
   }
 
@@ -211,7 +209,7 @@ export class TaskMiddleware implements Middleware {
     switch (context.method) {
       case 'tasks/get': {
         const task = this.#store.find(taskId, ownerKey);
-        return answer(isModern ? task.toDetailed() : task.toLegacy());
+        return answer(isModern ? toDetailedTask(task) : toLegacyTask(task));
       }
       case 'tasks/cancel':
         return answer(this.#cancel(this.#store.find(taskId, ownerKey), context));
@@ -227,7 +225,7 @@ export class TaskMiddleware implements Middleware {
         const { tasks, nextCursor } = this.#store.list(ownerKey, cursor, isAnonymous ? context.caller.sessionId : undefined);
         // Those of servers come with the first page.
         const others = cursor === undefined && !isAnonymous ? ((await this.#ofServers?.list(ownerKey, context)) ?? []) : [];
-        const listed = [...tasks.map((task) => task.toLegacy()), ...others];
+        const listed = [...tasks.map(toLegacyTask), ...others];
         return answer({ tasks: listed, ...(nextCursor === undefined ? {} : { nextCursor }) });
       }
     }
@@ -235,12 +233,12 @@ export class TaskMiddleware implements Middleware {
 
   #cancel(task: Task, context: Context): JsonObject {
     const isModern = context.caller.era === 'modern';
-    if (task.outcome === undefined && !isOwn(task, context)) throw notOwn(' interrupt_run ends its run, for who holds the notebook.');
-    if (task.outcome !== undefined && !isModern)
-      throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(task.toLegacy().status)}.`);
-    task.end({ kind: 'cancelled' });
+    if (!task.call.hasEnded && !isOwn(task, context)) throw notOwn(' interrupt_run ends its run, for who holds the notebook.');
+    if (task.call.hasEnded && !isModern)
+      throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(toLegacyTask(task).status)}.`);
+    task.call.finish({ kind: 'cancelled' });
     task.cancellation.cancel('tasks/cancel');
-    return isModern ? {} : task.toLegacy();
+    return isModern ? {} : toLegacyTask(task);
   }
 
   /** Of the tasks that an agent would listen to, its own. */
@@ -279,8 +277,8 @@ function startRun(
 }
 
 async function toResult(task: Task, context: Context): Promise<JsonObject> {
-  const isEnded = await settlesWithin(task.ended, maxWaitSeconds * 1000, context.signal);
-  const { outcome } = task;
+  const isEnded = await settlesWithin(task.call.ended, maxWaitSeconds * 1000, context.signal);
+  const outcome = task.call.result;
   if (!isEnded || outcome === undefined) throw new BridgeError('cancelled', 'The wait for the task has ended before it.');
   if (outcome.kind === 'error') throw outcome.error;
   if (outcome.kind === 'cancelled') throw new BridgeError('cancelled', 'The task was cancelled.');

@@ -1,29 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
+import { LastingOperation, OwnedOperations } from '@notebridge/kit/lasting-operation';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../../core/cancellation.js';
-import { toRpcError } from '../../core/errors.js';
+import { BridgeError, toRpcError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
 import type { Era } from '../../core/protocol-versions.js';
+import { quote } from '../../util/quote.js';
 
 export type TaskOutcome = { kind: 'result'; result: ToolResult } | { kind: 'error'; error: unknown } | { kind: 'cancelled' };
-
-/** What a task is made of. */
-export interface NewTask extends Pick<Task, 'ownerKey' | 'sessionId' | 'era' | 'ttlMs' | 'cancellation'> {
-  /** The name of the tool that was called. */
-  tool: string;
-}
 
 /** In the `_meta` of what is said of a task. */
 export const relatedTaskKey = 'io.modelcontextprotocol/related-task';
 
+const hourMs = 3_600_000;
+const leastTtlMs = 60_000;
+const mostTtlMs = 24 * hourMs;
+/** Of one owner; of ended ones the oldest give way. */
+const maxTasks = 200;
+const pageSize = 50;
 /** Suggested to agents. Milliseconds. */
 const pollIntervalMs = 1000;
 
-/** A run of a cell as tasks of MCP have it: a call whose answer is asked for later. */
-export class Task {
+/** A call as tasks of MCP have it, whose answer is asked for later. */
+export interface Task {
   /** Nobody can guess it. */
-  readonly id = randomUUID();
+  readonly id: string;
   /** On whose behalf: nobody else sees it. */
   readonly ownerKey: string;
   /** In which session it began. */
@@ -32,72 +34,89 @@ export class Task {
   readonly era: Era;
   /** Of its call. */
   readonly cancellation: Cancellation;
-  readonly ended: Promise<void>;
-  readonly createdAt = new Date();
   readonly ttlMs: number;
-  readonly #tool: string;
-  #changedAt = this.createdAt;
-  #outcome: TaskOutcome | undefined;
-  #resolve: () => void = () => {};
+  /** The name of the tool that was called. */
+  readonly tool: string;
+  readonly call: LastingOperation<TaskOutcome>;
+}
 
-  constructor({ ownerKey, sessionId, era, cancellation, ttlMs, tool }: NewTask) {
-    this.ownerKey = ownerKey;
-    this.sessionId = sessionId;
-    this.era = era;
-    this.cancellation = cancellation;
-    this.ttlMs = ttlMs;
-    this.#tool = tool;
-    this.ended = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+/** The tasks of a process, each seen by its owner alone. */
+export class TaskStore {
+  readonly #tasks = new OwnedOperations<Task>();
+
+  /** Throws `limit_reached` if too many run. `ttlMs`: what the agent asked for. */
+  create({ ttlMs, ...asked }: Omit<Task, 'id' | 'ttlMs' | 'call'> & { ttlMs: unknown }): Task {
+    const own = this.#current().ofOwner(asked.ownerKey);
+    if (own.length >= maxTasks) {
+      const oldest = own.find(({ call }) => call.hasEnded);
+      if (oldest === undefined) throw new BridgeError('limit_reached', `${maxTasks} tasks run already. Wait until one has ended.`);
+      this.#tasks.delete(oldest.id);
+    }
+    const wanted = typeof ttlMs === 'number' && Number.isFinite(ttlMs) ? Math.round(ttlMs) : hourMs;
+    const lastingMs = Math.min(mostTtlMs, Math.max(leastTtlMs, wanted));
+    const task: Task = { ...asked, ttlMs: lastingMs, id: randomUUID(), call: new LastingOperation() };
+    this.#tasks.set(task.id, task);
+    return task;
   }
 
-  get outcome(): TaskOutcome | undefined {
-    return this.#outcome;
+  /** Throws `bad_params`, for a task of somebody else as for none. */
+  find(id: unknown, ownerKey: string): Task {
+    const task = this.#current().find(id, ownerKey);
+    if (task === undefined) throw new BridgeError('bad_params', `There is no task ${quote(id)}, or it is too long ago.`);
+    return task;
   }
 
-  /** One that still runs is kept beyond its time. */
-  isOver(now: number): boolean {
-    return this.#outcome !== undefined && now > this.createdAt.getTime() + this.ttlMs;
+  has(id: unknown, ownerKey: string): boolean {
+    return this.#current().find(id, ownerKey) !== undefined;
   }
 
-  /** The first outcome stays. */
-  end(outcome: TaskOutcome): void {
-    if (this.#outcome !== undefined) return;
-    this.#outcome = outcome;
-    this.#changedAt = new Date();
-    this.#resolve();
+  /** Newest first. `sessionId`: only those of this session. Throws `bad_params` for a cursor that is none. */
+  list(ownerKey: string, cursor: unknown, sessionId?: string): { tasks: Task[]; nextCursor: string | undefined } {
+    const own = this.#current()
+      .ofOwner(ownerKey)
+      .filter((task) => sessionId === undefined || task.sessionId === sessionId)
+      .reverse();
+    const start = cursor === undefined ? 0 : own.findIndex(({ id }) => id === cursor) + 1;
+    if (cursor !== undefined && start === 0) throw new BridgeError('bad_params', 'The cursor is of no list of tasks.');
+    const tasks = own.slice(start, start + pageSize);
+    return { tasks, nextCursor: start + pageSize < own.length ? tasks.at(-1)?.id : undefined };
   }
 
-  /** As the core of 2025-11-25 has it: a tool that failed is a task that failed. */
-  toLegacy(): JsonObject {
-    return { ...this.#common(isFailure(this.#outcome)), ttl: this.ttlMs, pollInterval: pollIntervalMs };
+  /** Without those whose time is over. One that still runs is kept beyond it. */
+  #current(): OwnedOperations<Task> {
+    for (const { id, call, ttlMs } of this.#tasks.values())
+      if (call.hasEnded && Date.now() > call.startedAt + ttlMs) this.#tasks.delete(id);
+    return this.#tasks;
   }
+}
 
-  /** As the extension `io.modelcontextprotocol/tasks` has it, without what it gave. */
-  toModern(): JsonObject {
-    return { ...this.#common(this.#outcome?.kind === 'error'), ttlMs: this.ttlMs, pollIntervalMs };
-  }
+/** As the core of 2025-11-25 has it: a tool that failed is a task that failed. */
+export function toLegacyTask(task: Task): JsonObject {
+  return { ...toCommon(task, isFailure(task.call.result)), ttl: task.ttlMs, pollInterval: pollIntervalMs };
+}
 
-  /** With it. */
-  toDetailed(): JsonObject {
-    const outcome = this.#outcome;
-    if (outcome?.kind === 'result') return { ...this.toModern(), result: outcome.result };
-    return outcome?.kind === 'error' ? { ...this.toModern(), error: toRpcError(outcome.error) } : this.toModern();
-  }
+/** As the extension `io.modelcontextprotocol/tasks` has it, without what it gave. */
+export function toModernTask(task: Task): JsonObject {
+  return { ...toCommon(task, task.call.result?.kind === 'error'), ttlMs: task.ttlMs, pollIntervalMs };
+}
 
-  #common(hasFailed: boolean): JsonObject {
-    const outcome = this.#outcome;
-    const ended = outcome?.kind === 'cancelled' ? 'cancelled' : hasFailed ? 'failed' : 'completed';
-    return {
-      taskId: this.id,
-      status: outcome === undefined ? 'working' : ended,
-      statusMessage:
-        outcome === undefined ? `${this.#tool} goes on: list_runs and get_run show what it has given.` : textOf(outcome, ended),
-      createdAt: this.createdAt.toISOString(),
-      lastUpdatedAt: this.#changedAt.toISOString(),
-    };
-  }
+/** With it. */
+export function toDetailedTask(task: Task): JsonObject {
+  const outcome = task.call.result;
+  if (outcome?.kind === 'result') return { ...toModernTask(task), result: outcome.result };
+  return outcome?.kind === 'error' ? { ...toModernTask(task), error: toRpcError(outcome.error) } : toModernTask(task);
+}
+
+function toCommon({ id, tool, call }: Task, hasFailed: boolean): JsonObject {
+  const { result: outcome, startedAt, endedAt } = call;
+  const ended = outcome?.kind === 'cancelled' ? 'cancelled' : hasFailed ? 'failed' : 'completed';
+  return {
+    taskId: id,
+    status: outcome === undefined ? 'working' : ended,
+    statusMessage: outcome === undefined ? `${tool} goes on: list_runs and get_run show what it has given.` : textOf(outcome, ended),
+    createdAt: new Date(startedAt).toISOString(),
+    lastUpdatedAt: new Date(endedAt ?? startedAt).toISOString(),
+  };
 }
 
 function isFailure(outcome: TaskOutcome | undefined): boolean {
