@@ -2,18 +2,18 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { typedHeader } from '../../doors/tool-proxy/call-door.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
-import { askHub, askOwner, streamFromHub } from './hub-request.js';
+import { askHub, askOwner, streamFromHub } from '../hub/hub-request.js';
+import type { OwnHub } from '../hub/own-hub.js';
 import type { ToolEvent, ToolSource } from './tool-source.js';
 
 /** A hub may start a server to answer. Milliseconds. */
 const startMs = 120_000;
 
 /** The servers of the running hub, as its owner. */
-export function createHubSource(hub: { url: string; token: string }): ToolSource {
-  const { url, token } = hub;
+export function createHubSource(hub: OwnHub): ToolSource {
   const describe = async () => (await askOwner<'HubReport'>(hub, '/servers')) as Partial<OwnerBody<'HubReport'>>;
   return {
-    hub: url,
+    hub: hub.url,
     servers: async () => (await describe()).servers ?? [],
     // One of an older version says nothing of it.
     policy: async () => (await describe()).policy ?? { code_mode: false, approvals: false, owner_can_approve: true },
@@ -21,13 +21,13 @@ export function createHubSource(hub: { url: string; token: string }): ToolSource
     call: async ({ server, tool }, args, { signal, isTyped, onEvent }) => {
       const path = `/api/v1/mcp/proxy/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}`;
       const headers: Record<string, string> = isTyped ? { [typedHeader]: 'true' } : {};
-      const question = { path, token, body: { arguments: args }, headers, signal };
-      if (onEvent === undefined) return (await askHub(url, question)) as unknown as ToolCallResponse;
+      const question = { body: { arguments: args }, headers, signal };
+      if (onEvent === undefined) return (await askHub(hub, path, question)) as unknown as ToolCallResponse;
       const onLine = (line: JsonObject): void => {
         const { event, ...params } = line;
         if (isEvent(event)) onEvent({ event, params });
       };
-      const { event: _, ...answer } = await streamFromHub(url, { ...question, accept: 'application/x-ndjson', onLine });
+      const { event: _, ...answer } = await streamFromHub(hub, path, { ...question, accept: 'application/x-ndjson', onLine });
       return answer as unknown as ToolCallResponse;
     },
     close: async () => {},

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Command } from 'commander';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { PendingApproval } from '../../grants/approvals/pending-approvals.js';
 import { collect, sharedOptions } from '../command-options.js';
+import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
 import { paint, printJsonLine, toDuration } from '../terminal.js';
@@ -33,7 +33,7 @@ type Waiting = Omit<PendingApproval, 'since' | 'endsAt'> & { ends_at: string };
 async function runApprovals({ show, approve = [], approveSession = [], deny = [], json = false }: ApprovalAnswers): Promise<void> {
   const hub = await ownHub(', so no call waits for you');
   const ask = (id?: string, body?: JsonObject): Promise<unknown> =>
-    hub.ask(`${ownerPrefix}/approvals${id === undefined ? '' : `/${encodeURIComponent(id)}`}`, body && { body });
+    askOwner(hub, `/approvals${id === undefined ? '' : `/${encodeURIComponent(id)}`}`, body && { body });
   if (show !== undefined) return print({ approvals: [(await ask(show)) as Waiting] }, json);
   const answers = [
     ...approve.map((id) => ({ id, decision: 'once', done: 'Approved' })),

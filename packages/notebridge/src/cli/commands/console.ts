@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
 import type { Command } from 'commander';
-import { consoleLinkRoute, ownerPrefix } from '../../doors/owner/owner-routes.js';
+import { consoleLinkRoute } from '../../doors/owner/owner-routes.js';
 import { openAddress } from '../../identity/open-address.js';
+import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { newTypedCode } from './code.js';
 
@@ -14,8 +14,8 @@ export function consoleCommand(command: Command): void {
 async function openConsole({ browser }: { browser: boolean }): Promise<void> {
   const hub = await ownHub();
   const newAddress = async (query = ''): Promise<string> => {
-    const answer = await hub.ask(`${ownerPrefix}${consoleLinkRoute.path}${query}`, { body: {} });
-    return String(isJsonObject(answer) ? answer.address : '');
+    const { address } = await askOwner<'ConsoleLink'>(hub, `${consoleLinkRoute.path}${query}`, { body: {} });
+    return address;
   };
   const { stdout, stderr } = process;
   const result = browser ? await openAddress(await newAddress('?opens=true')) : undefined;

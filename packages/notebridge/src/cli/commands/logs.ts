@@ -1,8 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { LoggerLevel } from '@notebridge/kit/logger';
 import { type Command, Option } from 'commander';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { numberWithin, sharedOptions } from '../command-options.js';
+import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { abortOnSignal } from '../process-life.js';
 import { paint, printJsonLine } from '../terminal.js';
@@ -33,11 +32,6 @@ interface LogsOptions {
   json?: boolean;
 }
 
-interface Answer {
-  lines: { id: number; time: string; level: LoggerLevel; msg: string; fields: JsonObject }[];
-  last: number;
-}
-
 /** The hub answers at once, or within 25 s if there is nothing new. Milliseconds. */
 const timeoutMs = 40_000;
 
@@ -48,7 +42,7 @@ async function showLogs({ follow = false, server, call, level, lines, json = fal
   const query = new URLSearchParams({ limit: String(lines) });
   for (const [name, value] of Object.entries({ server, call, level })) if (value !== undefined) query.set(name, value);
   const printNext = async (): Promise<void> => {
-    const { lines: found, last } = (await hub.ask(`${ownerPrefix}/logs?${query}`, { timeoutMs, signal })) as Answer;
+    const { lines: found, last } = await askOwner<'Log'>(hub, `/logs?${query}`, { timeoutMs, signal });
     for (const { time, level: own, msg: message, fields, ...rest } of found) {
       if (json) printJsonLine({ ...rest, level: own, time, ...fields, msg: message });
       else process.stdout.write(`${toTextLine({ level: own, message, fields, time: new Date(time) }, paint)}\n`);

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Command } from 'commander';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { sharedOptions } from '../command-options.js';
+import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
 import { paint, printJsonLine, printTable, toDuration } from '../terminal.js';
@@ -23,8 +23,8 @@ type FailedCall = OwnerBody<'Call'>;
 /** Prints the hub on one screen: what is wrong comes first. Rejects with `closed` without a hub. */
 async function showStatus({ json = false }: { json?: boolean }): Promise<void> {
   const hub = await ownHub();
-  const status = (await hub.ask(ownerPrefix)) as HubStatus;
-  const { calls } = (await hub.ask(`${ownerPrefix}/calls?outcome=failed&limit=${mostFailed}`)) as { calls: FailedCall[] };
+  const status = await askOwner<'Hub'>(hub, '');
+  const { calls } = await askOwner<'Calls'>(hub, `/calls?outcome=failed&limit=${mostFailed}`);
   if (json) return printJsonLine({ url: hub.url, ...(status as unknown as JsonObject), failed_calls: calls });
   printScreen(hub.url, status, calls);
 }

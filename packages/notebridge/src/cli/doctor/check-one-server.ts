@@ -1,10 +1,9 @@
 import type { HubOfCluster } from '../../assembly/cluster/look-at-cluster.js';
 import type { ServerConfig } from '../../config/server-config.js';
 import type { ServerStatus } from '../../core/tool-server.js';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { quote } from '../../util/quote.js';
-import { askHub } from '../client/hub-request.js';
 import { isInCluster } from '../grants/grant-desk.js';
+import { askOwner } from '../hub/hub-request.js';
 import { onOneLine } from '../terminal-logger.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 import { findOwnHub } from './check-hub.js';
@@ -62,8 +61,6 @@ function toCheck(title: string, who: string, status: ServerStatus | (string & {}
 async function askOwnHub() {
   const hub = await findOwnHub();
   if (hub === undefined) return undefined;
-  const { servers } = (await askHub(hub.url, { path: ownerPrefix, token: hub.token, timeoutMs: askMs })) as {
-    servers: { name: string; status: string }[];
-  };
+  const { servers } = await askOwner<'Hub'>(hub, '', { timeoutMs: askMs });
   return { isInCluster: await isInCluster(hub), servers };
 }

@@ -4,11 +4,11 @@ import { type GatheredInput, gatherInput } from '../../bindings/input.js';
 import { loadConfig } from '../../config/load-config.js';
 import { codeOf } from '../../core/errors.js';
 import { onToolsChanged } from '../../core/tool-server.js';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { proxyPrefix } from '../../doors/tool-proxy/tool-proxy.js';
 import { AsyncEvent } from '../../util/async-event.js';
-import { askHub } from '../client/hub-request.js';
 import { createLogger } from '../client/open-source.js';
+import { askOwner } from '../hub/hub-request.js';
+import type { OwnHub } from '../hub/own-hub.js';
 
 /** Where `generate` finds the tools: the running hub, or the servers of the config in this process. */
 export interface ToolsSource {
@@ -28,17 +28,17 @@ const listMs = 60_000;
 type Answer = GatheredInput & { tag: string };
 
 /** The tools of the running hub, as its owner. It reports changes itself: it answers a request when there is news. */
-export function createHubTools({ url, token }: { url: string; token: string }): ToolsSource {
+export function createHubTools(hub: OwnHub): ToolsSource {
   let known = '';
   let latest: Answer | undefined;
   const ask = async (query: string, signal?: AbortSignal): Promise<Answer> =>
-    (await askHub(url, { path: `${ownerPrefix}/bindings${query}`, token, timeoutMs: answerMs, ...(signal && { signal }) })) as Answer;
+    (await askOwner(hub, `/bindings${query}`, { timeoutMs: answerMs, ...(signal && { signal }) })) as Answer;
   return {
     read: async () => {
       const { input, warnings, failed, tag } = latest ?? (await ask(''));
       latest = undefined;
       known = tag;
-      return { input: { ...input, hubUrl: `${url}${proxyPrefix}` }, warnings, failed };
+      return { input: { ...input, hubUrl: `${hub.url}${proxyPrefix}` }, warnings, failed };
     },
     // Before anything was read every tag is another one: a hub that has come in place of one that went is read at once.
     changed: async (signal) => {

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { GrantChange } from '../../grants/audit-line.js';
 import type { GrantView } from '../../grants/grant.js';
 import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
 import { stateDir } from '../../processes/state-dir.js';
-import { askHub, type HubRequest } from '../client/hub-request.js';
-import { chooseHub } from '../hub/choose-hub.js';
+import { askOwner, type HubRequest } from '../hub/hub-request.js';
+import { findHub, type OwnHub } from '../hub/own-hub.js';
 
 /** Where the owner issues and revokes grants: the user's file, or a cluster, by the hub that runs here. */
 export interface GrantDesk extends Pick<GrantStore, 'issue' | 'renew' | 'revoke'> {
@@ -47,12 +46,9 @@ async function recordGrant(change: GrantChange): Promise<void> {
   log.close();
 }
 
-type HubOfUser = { url: string; token: string };
-
 /** The hub of this user that is in a cluster. Undefined: the grants of this user are in its file. */
-async function findClusterHub(): Promise<HubOfUser | undefined> {
-  // Nothing is loaded for it where no hub has ever run.
-  const hub = chooseHub() === undefined ? undefined : await (await import('../client/open-source.js')).findHub();
+async function findClusterHub(): Promise<OwnHub | undefined> {
+  const hub = await findHub();
   if (hub !== undefined) return (await isInCluster(hub)) ? hub : undefined;
   const { loadConfig } = await import('../../config/load-config.js');
   const { cluster } = await loadConfig({ env: process.env }).catch(() => ({ cluster: undefined }));
@@ -64,18 +60,18 @@ async function findClusterHub(): Promise<HubOfUser | undefined> {
 }
 
 /** Whether this hub is one of a cluster. */
-export async function isInCluster(hub: HubOfUser): Promise<boolean> {
+export async function isInCluster(hub: OwnHub): Promise<boolean> {
   return (await askGrants(hub)).in_cluster === true;
 }
 
 /** What a hub answers below the path of its grants. */
-async function askGrants({ url, token }: HubOfUser, below = '', more: Partial<HubRequest> = {}): Promise<JsonObject> {
-  const answer = await askHub(url, { path: `${ownerPrefix}/grants${below}`, token, timeoutMs: askMs, ...more });
+async function askGrants(hub: OwnHub, below = '', more: HubRequest = {}): Promise<JsonObject> {
+  const answer: unknown = await askOwner(hub, `/grants${below}`, { timeoutMs: askMs, ...more });
   return isJsonObject(answer) ? answer : {};
 }
 
 /** Asks whichever hub of the user's is in the cluster just now: it may be started again while a grant is kept. */
-async function askCluster(below?: string, more?: Partial<HubRequest>): Promise<JsonObject> {
+async function askCluster(below?: string, more?: HubRequest): Promise<JsonObject> {
   const hub = await findClusterHub();
   if (hub !== undefined) return askGrants(hub, below, more);
   throw new BridgeError('closed', 'No hub of yours runs that is in the cluster of this grant. Start one: notebridge serve');
