@@ -1,36 +1,30 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Command } from 'commander';
 import type { PendingApproval } from '../../grants/approvals/pending-approvals.js';
 import { collect, sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
 import { paint, printJsonLine, toDuration } from '../terminal.js';
 
-/** `notebridge approvals`: the calls that wait for their owner. */
-export function approvalsCommand(command: Command): void {
-  command
-    .option('--show <id>', 'show this call with its arguments whole')
-    .option('--approve <id>', 'let this call be made (repeatable)', collect)
-    .option('--approve-session <id>', 'let it be made, and further calls of the same tool in the same session (repeatable)', collect)
-    .option('--deny <id>', 'refuse it (repeatable)', collect)
-    .addOption(sharedOptions.json())
-    .action(runApprovals);
-}
+const typed = [
+  option('--show <id>', 'show this call with its arguments whole'),
+  option('--approve <id>', 'let this call be made (repeatable)', { parse: collect }),
+  option('--approve-session <id>', 'let it be made, and further calls of the same tool in the same session (repeatable)', {
+    parse: collect,
+  }),
+  option('--deny <id>', 'refuse it (repeatable)', { parse: collect }),
+  sharedOptions.json,
+];
 
-interface ApprovalAnswers {
-  show?: string;
-  approve?: string[];
-  approveSession?: string[];
-  deny?: string[];
-  json?: boolean;
-}
+/** `notebridge approvals`: the calls that wait for their owner. */
+export const approvalsCommand = defineCommand({ typed, run: runApprovals });
 
 /** A call that waits, as the hub prints it: its texts hold no character that a terminal would obey. */
 type Waiting = Omit<PendingApproval, 'since' | 'endsAt'> & { ends_at: string };
 
 /** Lists the calls that wait for their owner, shows one whole, or answers some. Rejects with `closed` without a hub, `bad_params` for an id that none has. */
-async function runApprovals({ show, approve = [], approveSession = [], deny = [], json = false }: ApprovalAnswers): Promise<void> {
+async function runApprovals({ show, approve = [], approveSession = [], deny = [], json = false }: OptionsOf<typeof typed>): Promise<void> {
   const hub = await ownHub(', so no call waits for you');
   const ask = (id?: string, body?: JsonObject): Promise<unknown> =>
     askOwner(hub, `/approvals${id === undefined ? '' : `/${encodeURIComponent(id)}`}`, body && { body });

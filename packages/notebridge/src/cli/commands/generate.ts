@@ -2,11 +2,10 @@ import { basename, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BindingLanguage, bindingLanguages, loadEmitter } from '@notebridge/bindings';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type Command, Option } from 'commander';
 import { writePackage } from '../../bindings/write-package.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import type { SourceOptions } from '../client/open-source.js';
-import { addOptions, sharedOptions } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { createHubTools, createOwnTools, type ToolsSource } from '../generate/tools-sources.js';
 import { findHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
@@ -14,26 +13,23 @@ import { abortOnSignal } from '../process-life.js';
 import { printJsonLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 
-/** `notebridge generate`: the tools as functions in a language. */
-export function generateCommand(command: Command): void {
-  const { config, standalone, json } = sharedOptions;
-  command.addHelpText('after', () => asTyped('\nFor example: notebridge generate --lang python --out ./generated'));
-  addOptions(command, [
-    new Option('--lang <language>', 'the language of the package').choices(bindingLanguages).default('python'),
-    new Option('--out <dir>', 'the folder that becomes the package').makeOptionMandatory().argParser((dir) => resolve(dir)),
-    new Option('--watch', 'stay, and write it again whenever the tools change'),
-    json(),
-    config(),
-    standalone(),
-  ]).action(runGenerate);
-}
+const options = [
+  option('--lang <language>', 'the language of the package', { choices: bindingLanguages, default: 'python' }),
+  option('--out <dir>', 'the folder that becomes the package', { isMandatory: true, parse: (dir: string) => resolve(dir) }),
+  option('--watch', 'stay, and write it again whenever the tools change'),
+  sharedOptions.json,
+  sharedOptions.config,
+  sharedOptions.standalone,
+];
 
-interface GenerateOptions extends SourceOptions {
-  lang: BindingLanguage;
-  out: string;
-  watch?: boolean;
-  json?: boolean;
-}
+/** `notebridge generate`: the tools as functions in a language. */
+export const generateCommand = defineCommand({
+  options,
+  example: 'notebridge generate --lang python --out ./generated',
+  run: runGenerate,
+});
+
+type GenerateOptions = OptionsOf<typeof options>;
 
 /** How often a hub that is gone is looked for. Milliseconds. */
 const lookMs = 1000;

@@ -1,42 +1,31 @@
-import type { LoggerLevel } from '@notebridge/kit/logger';
-import { type Command, Option } from 'commander';
 import { numberWithin, sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { abortOnSignal } from '../process-life.js';
 import { paint, printJsonLine } from '../terminal.js';
 import { toTextLine } from '../terminal-logger.js';
 
-/** `notebridge logs`: the last lines of the running hub's log. */
-export function logsCommand(command: Command): void {
-  command
-    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
-    .option('--server <name>', 'only lines of this server, and about it')
-    .option('--call <id>', 'only lines about this call, by its id in the audit')
-    .addOption(new Option('--level <level>', 'least level that is shown').choices(['info', 'warn', 'error']))
-    .addOption(
-      new Option('-n, --lines <number>', 'how many of the last lines')
-        .default(200)
-        .argParser(numberWithin(1, 2000, 'It must be a whole number from 1 to 2000.')),
-    )
-    .addOption(sharedOptions.json())
-    .action(showLogs);
-}
+const typed = [
+  option('-f, --follow', 'go on with what comes, until Ctrl-C'),
+  option('--server <name>', 'only lines of this server, and about it'),
+  option('--call <id>', 'only lines about this call, by its id in the audit'),
+  option('--level <level>', 'least level that is shown', { choices: ['info', 'warn', 'error'] }),
+  option('-n, --lines <number>', 'how many of the last lines', {
+    default: 200,
+    parse: numberWithin(1, 2000, 'It must be a whole number from 1 to 2000.'),
+  }),
+  sharedOptions.json,
+];
 
-interface LogsOptions {
-  follow?: boolean;
-  server?: string;
-  call?: string;
-  level?: LoggerLevel;
-  lines: number;
-  json?: boolean;
-}
+/** `notebridge logs`: the last lines of the running hub's log. */
+export const logsCommand = defineCommand({ typed, run: showLogs });
 
 /** The hub answers at once, or within 25 s if there is nothing new. Milliseconds. */
 const timeoutMs = 40_000;
 
 /** Prints the last lines; with `follow` also those that come, until a signal. Rejects with `closed` without a hub, or when it ends. */
-async function showLogs({ follow = false, server, call, level, lines, json = false }: LogsOptions): Promise<void> {
+async function showLogs({ follow = false, server, call, level, lines, json = false }: OptionsOf<typeof typed>): Promise<void> {
   const hub = await ownHub();
   const signal = follow ? abortOnSignal() : new AbortController().signal;
   const query = new URLSearchParams({ limit: String(lines) });

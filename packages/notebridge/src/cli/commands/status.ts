@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Command } from 'commander';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { sharedOptions } from '../command-options.js';
+import { defineCommand } from '../define-command.js';
 import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
@@ -9,9 +9,7 @@ import { paint, printJsonLine, printTable, toDuration } from '../terminal.js';
 import { onOneLine, withoutControls } from '../terminal-logger.js';
 
 /** `notebridge status`: the running hub on one screen. */
-export function statusCommand(command: Command): void {
-  command.addOption(sharedOptions.json()).action(showStatus);
-}
+export const statusCommand = defineCommand({ typed: [sharedOptions.json], run: showStatus });
 
 /** Calls that failed, of the last ones. */
 const mostFailed = 5;

@@ -30,11 +30,7 @@ export async function askHub(hub: OwnHub, path: string, options: HubRequest): Pr
 }
 
 /** Asks a route of the owner's API, which answers with the body of that name. Given up after 10 s unless it is said otherwise. Rejects as `askHub`. */
-export async function askOwner<Name extends OwnerBodyName>(
-  hub: OwnHub,
-  path: string,
-  options: HubRequest = {},
-): Promise<OwnerBody<Name>> {
+export async function askOwner<Name extends OwnerBodyName>(hub: OwnHub, path: string, options: HubRequest = {}): Promise<OwnerBody<Name>> {
   return (await askHub(hub, `${ownerPrefix}${path}`, { timeoutMs: 10_000, ...options })) as OwnerBody<Name>;
 }
 
