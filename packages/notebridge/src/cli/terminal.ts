@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { ExactNumber } from '@notebridge/kit/json';
 import { largestOf } from '@notebridge/kit/long-lists';
 import { printMessage } from '../core/wire.js';
 import type { Environment } from '../processes/environment.js';
@@ -65,6 +66,19 @@ export function printTable(headings: readonly string[], rows: readonly (readonly
 /** Prints a value on stdout for a script, as one line of JSON. */
 export function printJsonLine(value: unknown): void {
   process.stdout.write(`${printMessage(value)}\n`);
+}
+
+/** A value as JSON for people: indented, numbers exactly as they came. */
+export function printPretty(value: unknown, indent = ''): string {
+  if (value instanceof ExactNumber) return value.source;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const inner = `${indent}  `;
+  const items = Array.isArray(value)
+    ? value.map((item) => printPretty(item, inner))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${printPretty(item, inner)}`);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  if (items.length === 0) return `${open}${close}`;
+  return `${open}\n${items.map((item) => `${inner}${item}`).join(',\n')}\n${indent}${close}`;
 }
 
 /** The text cut to so many characters, with a sign that it was. */

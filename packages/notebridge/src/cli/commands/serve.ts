@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import type { Notebridge } from '../../assembly/create-notebridge.js';
-import type { ClosableLogger } from '../../state/closable-logger.js';
 import { ownVersion } from '../../state/own-files.js';
-import type { Redacting } from '../../util/redactor.js';
 import { clusterOption, loadClusterConfig } from '../cluster/cluster-option.js';
 import { listOption, numberWithin, parseHubName, parsePort, sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';
@@ -11,7 +9,7 @@ import { createOwnNotebridge } from '../own-notebridge.js';
 import { nextSignal } from '../process-life.js';
 import { openRecorder } from '../record/open-recorder.js';
 import { paintFor } from '../terminal.js';
-import { createTerminalLogger } from '../terminal-logger.js';
+import { createStderrLogger } from '../terminal-logger.js';
 import { newTypedCode } from './code.js';
 
 const options = [
@@ -67,7 +65,7 @@ async function runServe(given: ServeOptions): Promise<void> {
     hold: 'shared',
     http: { port, host, auth, allowHosts, allowOrigins, serversReadyMs, name },
     sharedDir,
-    createLogger: (redactor) => createServeLog(given, redactor),
+    createLogger: (redactor) => createStderrLogger(redactor, { level: given.logLevel, format: process.stderr.isTTY ? 'text' : 'json' }),
     ...(record === undefined ? {} : { createRecorder: openRecorder({ file: record }) }),
   });
   const signal = nextSignal();
@@ -95,12 +93,6 @@ async function drain(bridge: Notebridge, why: unknown): Promise<void> {
     hub.logger.info('Ending.');
   }
   await bridge.drain(atOnce.signal);
-}
-
-function createServeLog({ logLevel }: ServeOptions, redactor: Redacting): ClosableLogger {
-  const { stderr } = process;
-  const format = stderr.isTTY ? 'text' : 'json';
-  return createTerminalLogger({ level: logLevel, redactor, write: (text) => stderr.write(text), format, paint: paintFor(stderr) });
 }
 
 async function reportStart(bridge: Notebridge, options: ServeOptions): Promise<void> {

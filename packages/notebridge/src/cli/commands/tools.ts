@@ -6,10 +6,9 @@ import { printMessage } from '../../core/wire.js';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { quote } from '../../util/quote.js';
 import { withSource } from '../client/open-source.js';
-import { printPretty } from '../client/print-value.js';
 import { defineCommand, type OptionsOf } from '../define-command.js';
 import { asTyped } from '../own-command.js';
-import { paint, printJsonLine, printTable } from '../terminal.js';
+import { paint, printJsonLine, printPretty, printTable } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import { noServersText, sourceOptions } from './servers.js';
 
