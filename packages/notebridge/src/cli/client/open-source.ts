@@ -1,12 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { typedHeader } from '../../doors/tool-proxy/call-door.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
-import type { Redacting } from '../../util/redactor.js';
 import { askHub, askOwner, streamFromHub } from '../hub/hub-request.js';
 import { findHub, type OwnHub } from '../hub/own-hub.js';
-import { createStderrLogger } from '../terminal-logger.js';
 import type { ToolEvent, ToolSource } from './tool-source.js';
 
 export interface SourceOptions {
@@ -23,13 +20,7 @@ async function openSource({ config, standalone = false }: SourceOptions): Promis
   if (found !== undefined) return createHubSource(found);
   // Loaded only now: a command that talks to a hub needs none of it.
   const { createOwnSource } = await import('./own-source.js');
-  return createOwnSource({ config, isInPlaceOfHub: asksHub, createLogger });
-}
-
-/** Nothing is logged unless it is asked for: an error says itself what went wrong. */
-export function createLogger(redactor: Redacting): Logger {
-  if (!process.argv.includes('--verbose')) return silentLogger;
-  return createStderrLogger(redactor, { level: 'debug', format: 'text' });
+  return createOwnSource(config, asksHub);
 }
 
 /** Uses a source and closes it, whatever happens. */

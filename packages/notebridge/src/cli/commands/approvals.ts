@@ -1,5 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { PendingApproval } from '../../grants/approvals/pending-approvals.js';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { collect, sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { askOwner } from '../hub/hub-request.js';
@@ -20,29 +19,26 @@ const typed = [
 /** `notebridge approvals`: the calls that wait for their owner. */
 export const approvalsCommand = defineCommand({ typed, run: runApprovals });
 
-/** A call that waits, as the hub prints it: its texts hold no character that a terminal would obey. */
-type Waiting = Omit<PendingApproval, 'since' | 'endsAt'> & { ends_at: string };
-
 /** Lists the calls that wait for their owner, shows one whole, or answers some. Rejects with `closed` without a hub, `bad_params` for an id that none has. */
 async function runApprovals({ show, approve = [], approveSession = [], deny = [], json = false }: OptionsOf<typeof typed>): Promise<void> {
   const hub = await ownHub(', so no call waits for you');
-  const ask = (id?: string, body?: JsonObject): Promise<unknown> =>
-    askOwner(hub, `/approvals${id === undefined ? '' : `/${encodeURIComponent(id)}`}`, body && { body });
-  if (show !== undefined) return print({ approvals: [(await ask(show)) as Waiting] }, json);
+  const pathOf = (id: string): string => `/approvals/${encodeURIComponent(id)}`;
+  if (show !== undefined) return print({ approvals: [await askOwner<'Approval'>(hub, pathOf(show))] }, json);
   const answers = [
     ...approve.map((id) => ({ id, decision: 'once', done: 'Approved' })),
     ...approveSession.map((id) => ({ id, decision: 'session', done: 'Approved for its session' })),
     ...deny.map((id) => ({ id, decision: 'deny', done: 'Denied' })),
   ];
-  if (answers.length === 0) return print((await ask()) as { approvals: Waiting[] }, json);
+  if (answers.length === 0) return print(await askOwner<'Approvals'>(hub, '/approvals'), json);
   for (const { id, decision, done } of answers) {
-    const answered = (await ask(id, { decision })) as JsonObject;
+    const answered = await askOwner<'Approval'>(hub, pathOf(id), { body: { decision } });
     if (json) printJsonLine({ ...answered, decision });
     else process.stdout.write(`${done}: ${answered.tool} of ${answered.server} (${id}).\n`);
   }
 }
 
-function print({ approvals }: { approvals: Waiting[] }, json: boolean): void {
+/** The texts of the hub hold no character that a terminal would obey. */
+function print({ approvals }: OwnerBody<'Approvals'>, json: boolean): void {
   const { stdout } = process;
   if (json) return printJsonLine({ approvals });
   if (approvals.length === 0) return void stdout.write('No call waits for your approval.\n');

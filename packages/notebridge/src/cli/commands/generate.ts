@@ -11,7 +11,6 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import { onToolsChanged } from '../../core/tool-server.js';
 import { proxyPrefix } from '../../doors/tool-proxy/tool-proxy.js';
 import { AsyncEvent } from '../../util/async-event.js';
-import { createLogger } from '../client/open-source.js';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { askOwner } from '../hub/hub-request.js';
@@ -19,7 +18,7 @@ import { findHub, type OwnHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
 import { abortOnSignal } from '../process-life.js';
 import { printJsonLine } from '../terminal.js';
-import { withoutControls } from '../terminal-logger.js';
+import { createVerboseLogger, withoutControls } from '../terminal-logger.js';
 
 const options = [
   option('--lang <language>', 'the language of the package', { choices: bindingLanguages, default: 'python' }),
@@ -205,7 +204,7 @@ async function createOwnTools(
     config: await loadConfig({ file: config, env: process.env }),
     startServers: false,
     followConfig: watch && { logger: { ...silentLogger, warn: printLine, error: printLine } },
-    createLogger,
+    createLogger: createVerboseLogger,
   });
   const changes = new AsyncEvent();
   const unsubscribe = onToolsChanged(bridge.servers, () => changes.set());

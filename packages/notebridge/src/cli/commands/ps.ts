@@ -20,7 +20,7 @@ export const psCommand = defineCommand({
     if (cluster === undefined) return listOpen(json);
     // Loaded only now: the clients of NATS are many files.
     const { listHubs } = await import('../cluster/list-hubs.js');
-    return listHubs({ config, urls: cluster === true ? undefined : cluster, asJson: json });
+    return listHubs(config, cluster === true ? undefined : cluster, json);
   },
 });
 
