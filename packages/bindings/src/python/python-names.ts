@@ -1,6 +1,6 @@
 import type { BoundServer } from '../model.js';
 import { type NamedServer, nameServers } from '../named-servers.js';
-import { devices, finishName, toAscii } from '../names.js';
+import { deviceNames, finishName, toAscii } from '../names.js';
 
 /** Servers and tools with their names in Python, which are names of files too. */
 export function nameForPython(servers: readonly BoundServer[]): NamedServer[] {
@@ -41,5 +41,5 @@ const ours = new Set(['TYPE_CHECKING', 'open_servers', 'open_tools']);
 
 /** What begins and ends in two underscores means something to Python. */
 function isReserved(name: string): boolean {
-  return keywords.has(name) || ours.has(name) || devices.test(name) || /^__.*__$/.test(name);
+  return keywords.has(name) || ours.has(name) || deviceNames.test(name) || /^__.*__$/.test(name);
 }

@@ -1,4 +1,4 @@
-import { devices, finishName, toAscii } from '../names.js';
+import { deviceNames, finishName, toAscii } from '../names.js';
 
 /** The wire name as a name of a JavaScript module: `_` for what may not stand there, `_` before a digit at the front, `_` after a word that is taken. */
 export function toJavaScriptName(wire: string): string | undefined {
@@ -6,10 +6,10 @@ export function toJavaScriptName(wire: string): string | undefined {
   return safe && finishName(safe, wire, (name) => taken.has(name));
 }
 
-/** As `toJavaScriptName`, for what is a file too: not the list of all, and no name that Windows keeps for devices. */
+/** As `toJavaScriptName`, for what is a file too: not the list of all, and no name that Windows keeps for deviceNames. */
 export function toModuleName(wire: string): string | undefined {
   const name = toJavaScriptName(wire);
-  return name !== undefined && (/^index$/i.test(name) || devices.test(name)) ? `${name}_` : name;
+  return name !== undefined && (/^index$/i.test(name) || deviceNames.test(name)) ? `${name}_` : name;
 }
 
 /** Words of the language, names that no module may bind, and names of types that TypeScript keeps for itself. `import()` calls an export named `then`. */
