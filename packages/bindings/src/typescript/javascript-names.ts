@@ -6,7 +6,7 @@ export function toJavaScriptName(wire: string): string | undefined {
   return safe && finishName(safe, wire, (name) => taken.has(name));
 }
 
-/** As `toJavaScriptName`, for what is a file too: not the list of all, and no name that Windows keeps for deviceNames. */
+/** As `toJavaScriptName`, for what is a file too: not the list of all, and no name that Windows keeps for devices. */
 export function toModuleName(wire: string): string | undefined {
   const name = toJavaScriptName(wire);
   return name !== undefined && (/^index$/i.test(name) || deviceNames.test(name)) ? `${name}_` : name;
