@@ -6,10 +6,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { BoundServer, BoundTool } from './model.js';
+import { loadStubs } from './languages.js';
+import type { BoundServer, BoundTool, StubAddress } from './model.js';
 import { emitPython } from './python/emit-python.js';
-import type { StubAddress } from './stub-model.js';
-import { loadStubs } from './stubs.js';
 
 const text = { type: 'string' };
 const edit: BoundTool = {

@@ -1,4 +1,4 @@
-export { type Logger, silentLogger } from '@notebridge/kit/logger';
+export type { Logger } from '@notebridge/kit/logger';
 export { type AiSdkOutput, type AiSdkTool, toAiSdkTools } from './assembly/code-mode/ai-sdk-tools.js';
 export {
   type CodeMode,
@@ -15,9 +15,9 @@ export { createToolNaming } from './catalog/tool-naming.js';
 export type { ServerConfig, UpstreamSettings } from './config/server-config.js';
 export type { SkillFolder } from './config/skill-folder.js';
 export type { CallContext, Caller } from './core/call-context.js';
-export { BridgeError, type ErrorCode, errorTable, RemoteError } from './core/errors.js';
+export { BridgeError, type ErrorCode } from './core/errors.js';
 export type { ContentBlock, InitializeResult, ListToolsResult, Tool, ToolCall, ToolResult } from './core/mcp.js';
-export { MemoryProvider, type MemoryProviderOptions, type RunnableTool } from './core/memory-provider.js';
+export type { RunnableTool } from './core/memory-provider.js';
 export { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from './core/memory-tool-server.js';
 export {
   type Answered,
@@ -34,8 +34,7 @@ export type { ToolAddress } from './core/tool-address.js';
 export type { Exposure, NameStyle, ServerState, ServerStatus, ToolServer, ToolServerEvent, ToolServers } from './core/tool-server.js';
 export { createHttpApp, type HttpApp, type HttpAppOptions } from './doors/http/http-app.js';
 export { type HttpListener, type ListenOptions, listenHttp } from './doors/http/listen.js';
-export { createMcpHttpDoor, type McpHttpDoor, type McpHttpDoorOptions } from './doors/mcp/http.js';
-export { type StdioDoor, type StdioOptions, serveStdio } from './doors/mcp/stdio.js';
+export type { StdioDoor } from './doors/mcp/stdio.js';
 export { listProxyServers, type ProxyServerList } from './doors/tool-proxy/list-proxy-servers.js';
 export { proxyHealth } from './doors/tool-proxy/proxy-health.js';
 export { proxyToolCall, type ToolCallOptions, type ToolCallRequest } from './doors/tool-proxy/proxy-tool-call.js';
@@ -43,15 +42,12 @@ export type { ToolCallResponse } from './doors/tool-proxy/to-answer.js';
 export { createToolProxy, type ToolProxyDoorOptions } from './doors/tool-proxy/tool-proxy.js';
 export type { ToolProxy } from './doors/tool-proxy/tool-proxy-context.js';
 export { Admission, type AdmissionOptions } from './grants/admission.js';
-export { AuditLog, type AuditLogOptions } from './grants/audit-log.js';
 export { type Authority, type AuthorityOptions, createAuthority } from './grants/authority.js';
 export type { GrantDoor, GrantTerms, GrantView } from './grants/grant.js';
 export { GrantStore, type GrantStoreOptions, type IssuedGrant } from './grants/grant-store.js';
 export { createGuard, type Guard, type GuardOptions } from './grants/guard.js';
 export { Hub, type HubOptions } from './hub.js';
-export { colabProfile } from './notebooks/profiles/colab.js';
 export type { PageProfile } from './notebooks/profiles/profile.js';
 export { getSkillsProxyCaller, type SkillsProxyCaller, setSkillsProxyCaller } from './skills/proxy-caller.js';
-export { createSkillsServer, type SkillsServer, type SkillsServerOptions } from './skills/skills-server.js';
 export type { ClosableLogger } from './state/closable-logger.js';
 export { createUpstreams, type Upstreams, type UpstreamsOptions } from './upstreams/upstreams.js';

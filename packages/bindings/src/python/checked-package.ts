@@ -1,6 +1,6 @@
 import type { BindingsInput } from '../model.js';
-import { nameServers } from './bound-names.js';
 import { emitPython } from './emit-python.js';
+import { nameForPython } from './python-names.js';
 import { toolModule } from './tool-module.js';
 
 /** A tool, as code calls it. */
@@ -32,13 +32,13 @@ export async function emitChecked(input: BindingsInput): Promise<CheckedPackage>
   const all = new Map(files);
   all.set('_function.py', (files.get('_function.py') ?? '').replace(callForms, callByName));
   const tools = new Map<string, CheckedTool>();
-  for (const server of nameServers(input)) {
-    for (const { tool, python } of server.tools) {
-      const { textWith, signature, parameters } = toolModule(server.wire, tool, python);
+  for (const server of nameForPython(input.servers)) {
+    for (const { tool, name } of server.tools) {
+      const { textWith, signature, parameters } = toolModule(server.wire, tool, name);
       const address = `tool ${tools.size} of the hub`;
-      all.set(`mcp/${server.python}/${python}.py`, textWith(address));
+      all.set(`mcp/${server.name}/${name}.py`, textWith(address));
       const wireNames = new Set(parameters.list.map(({ wire }) => wire));
-      tools.set(address, { server: server.python, name: python, signature, wireNames });
+      tools.set(address, { server: server.name, name, signature, wireNames });
     }
   }
   return { files: all, tools };

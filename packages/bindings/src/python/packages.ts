@@ -1,13 +1,13 @@
 import { largestOf } from '@notebridge/kit/long-lists';
-import type { NamedServer } from './bound-names.js';
+import type { NamedServer } from '../named-servers.js';
 import { summaryOf } from './docstrings.js';
 import { docText, showInvisible } from './literals.js';
 import { toolSummary } from './tool-module.js';
 
 /** `mcp/<server>/__init__.py`: all tools by name, each loaded when it is asked for. */
 export function serverPackage({ wire, description, tools }: NamedServer): string {
-  const names = tools.map(({ python }) => python);
-  const listed = tools.map(({ tool, python }) => [python, toolSummary(tool)] as const);
+  const names = tools.map(({ name }) => name);
+  const listed = tools.map(({ tool, name }) => [name, toolSummary(tool)] as const);
   const about = [
     `Tools of the MCP server ${wire}.`,
     ...(description?.trim() ? [description.trim()] : []),
@@ -25,13 +25,13 @@ export function serverPackage({ wire, description, tools }: NamedServer): string
 
 /** `mcp/__init__.py` and `servers/__init__.py`: all servers by name. */
 export function serversPackage(servers: readonly NamedServer[]): string {
-  const names = servers.map(({ python }) => python);
-  const listed = servers.map(({ wire, python, description, tools }) => {
+  const names = servers.map(({ name }) => name);
+  const listed = servers.map(({ wire, name, description, tools }) => {
     const about = summaryOf((description ?? '').replace(/^[\s#]+/, ''));
     const count = `${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}`;
     return [
-      python,
-      `${count}${wire === python ? '' : `, called ${JSON.stringify(wire)} on the hub`}${about === '' ? '' : `. ${about}`}`,
+      name,
+      `${count}${wire === name ? '' : `, called ${JSON.stringify(wire)} on the hub`}${about === '' ? '' : `. ${about}`}`,
     ] as const;
   });
   return [
@@ -45,16 +45,16 @@ export function serversPackage(servers: readonly NamedServer[]): string {
 }
 
 /** `servers/<server>.py`: the reference's other spelling. It is the very same package. */
-export function serverAlias({ python }: NamedServer): string {
+export function serverAlias({ name }: NamedServer): string {
   return [
-    `"""The same as \`mcp.${python}\`."""\n`,
+    `"""The same as \`mcp.${name}\`."""\n`,
     'from typing import TYPE_CHECKING\n',
     'if TYPE_CHECKING:',
-    `    from ..mcp.${python} import *`,
+    `    from ..mcp.${name} import *`,
     'else:',
     '    import sys',
     '    from importlib import import_module\n',
-    `    sys.modules[__name__] = import_module("..mcp.${python}", __package__)\n`,
+    `    sys.modules[__name__] = import_module("..mcp.${name}", __package__)\n`,
   ].join('\n');
 }
 
@@ -62,7 +62,7 @@ export function serverAlias({ python }: NamedServer): string {
 export function aliases(servers: readonly NamedServer[]): string {
   const count = new Map<string, number>();
   const every = servers.flatMap((server) =>
-    server.tools.map(({ python }) => ({ server: server.python, tool: python, name: `${server.python}__${python}` })),
+    server.tools.map(({ name: tool }) => ({ server: server.name, tool, name: `${server.name}__${tool}` })),
   );
   for (const { name } of every) count.set(name, (count.get(name) ?? 0) + 1);
   // What may mean two is an error when it runs, too.

@@ -1,7 +1,8 @@
 import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { assignNames } from '../names.js';
 import { pythonLiteral } from './literals.js';
 import type { ModuleNames } from './module-names.js';
-import { assignNames, toParameterName } from './names.js';
+import { toParameterName } from './python-names.js';
 import { type PythonTypes, toClassName } from './python-types.js';
 import { propertiesOf, requiredOf } from './schemas.js';
 
@@ -36,7 +37,7 @@ export function toParameters(inputSchema: unknown, types: PythonTypes, names: Mo
     { ignoreCase: false, kind: 'arg', toName: toParameterName },
   );
   const list = all.map(([wire, schema], index): Parameter => {
-    const python = named[index]?.python ?? wire;
+    const python = named[index] ?? wire;
     const type = types.typeOf(schema, toClassName(python) || 'Value');
     const isRequired = required.has(wire);
     const about = isJsonObject(schema) ? schema : {};

@@ -1,7 +1,8 @@
-import type { StubInput, ToolStub, ToolStubs } from '../stub-model.js';
-import { type NamedServer, type NamedTool, nameServers } from './bound-names.js';
+import type { StubInput, ToolStub, ToolStubs } from '../model.js';
+import type { NamedServer, NamedTool } from '../named-servers.js';
 import { toolDocstring } from './docstrings.js';
 import type { Parameter } from './parameters.js';
+import { nameForPython } from './python-names.js';
 import { skillNames, skillStub } from './skill-stubs.js';
 import { toolModule } from './tool-module.js';
 
@@ -9,16 +10,13 @@ import { toolModule } from './tool-module.js';
 const maxLine = 120;
 
 export function pythonStubs({ servers, skills }: StubInput): ToolStubs {
-  const named = nameServers({ servers });
+  const named = nameForPython(servers);
   const every = named.flatMap((server) =>
     server.tools.map((tool) => ({ server, tool, address: { server: server.wire, tool: tool.tool.name } })),
   );
   const byAddress = new Map(every.map((each) => [keyOf(each.address), each]));
   return {
-    names: new Map([
-      ...skillNames(skills),
-      ...every.map(({ server, tool, address }) => [`${server.python}.${tool.python}`, address] as const),
-    ]),
+    names: new Map([...skillNames(skills), ...every.map(({ server, tool, address }) => [`${server.name}.${tool.name}`, address] as const)]),
     stubOf: async (address) => {
       const skill = address.server === skills?.name ? skills.tools.find(({ name }) => name === address.tool) : undefined;
       if (skill !== undefined) return skillStub(skill);
@@ -28,7 +26,7 @@ export function pythonStubs({ servers, skills }: StubInput): ToolStubs {
   };
 }
 
-function toStub(server: NamedServer, { tool, python }: NamedTool): ToolStub {
+function toStub(server: NamedServer, { tool, name: python }: NamedTool): ToolStub {
   const module = toolModule(server.wire, tool, python);
   const { parameters, returns, definitions, rest } = module;
   const doc = toolDocstring({
@@ -46,7 +44,7 @@ function toStub(server: NamedServer, { tool, python }: NamedTool): ToolStub {
   const head = line.length <= maxLine ? line : `async def ${python}(\n${shown.map((each) => `    ${each},\n`).join('')}) -> ${returns}:`;
   const body = doc === '' ? '    ...' : `    """${doc}${doc.includes('\n') ? '\n    ' : ''}"""`;
   return {
-    importLine: `from generated.mcp.${server.python} import ${python}`,
+    importLine: `from generated.mcp.${server.name} import ${python}`,
     text: [...definitions, `${head}\n${body}`].join('\n\n'),
   };
 }

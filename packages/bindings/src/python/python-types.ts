@@ -2,7 +2,7 @@ import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json
 import { appendAll } from '@notebridge/kit/long-lists';
 import { docText, isBroken, pythonString } from './literals.js';
 import type { ModuleNames } from './module-names.js';
-import { isIdentifier } from './names.js';
+import { isIdentifier } from './python-names.js';
 import { propertiesOf, requiredOf, Schemas } from './schemas.js';
 
 /** Where a type stands: a caller may hand a tuple in, and never gets one back, since JSON has none. */

@@ -1,16 +1,5 @@
-import type { BoundServer } from '../model.js';
-import type { StubAddress, ToolStub } from '../stub-model.js';
+import type { BoundServer, StubAddress, ToolStub } from '../model.js';
 import { docText } from './literals.js';
-
-/** What the skills' tools are called in a package. */
-const skillFunctions: ReadonlyMap<string, string> = new Map([
-  ['list_skills', 'list_skills'],
-  ['load_skill', 'load_skill'],
-  ['read_skill_resource', 'read_skill_resource'],
-  ['run_skill_script', 'run_skill'],
-  ['save_skill', 'save_skill'],
-  ['delete_skill', 'delete_skill'],
-]);
 
 /** Their signatures, as `runtime/` has them: functions of the skills are not made from schemas. */
 const signatures: Readonly<Record<string, string>> = {
@@ -24,18 +13,23 @@ const signatures: Readonly<Record<string, string>> = {
   delete_skill: 'async def delete_skill(skill_name: str) -> Dict[str, Any]:',
 };
 
+/** What a tool of the skills is called in a package; undefined if that has no function for it. */
+function nameOf(wire: string): string | undefined {
+  const name = wire === 'run_skill_script' ? 'run_skill' : wire;
+  return wire !== 'run_skill' && Object.hasOwn(signatures, name) ? name : undefined;
+}
+
 /** The stub of a function of the skills; undefined for a tool that a package has no function for. */
 export function skillStub({ name: wire, description }: BoundServer['tools'][number]): ToolStub | undefined {
-  const name = skillFunctions.get(wire);
-  const signature = name && signatures[name];
-  if (signature === undefined) return undefined;
-  const text = `${signature}\n    """${docText(description ?? '', 2000)}"""`;
+  const name = nameOf(wire);
+  if (name === undefined) return undefined;
+  const text = `${signatures[name]}\n    """${docText(description ?? '', 2000)}"""`;
   return { importLine: `from generated.skills import ${name}`, text };
 }
 
 /** The names of the skills' functions, like those of tools. */
 export function skillNames(skills: BoundServer | undefined): [name: string, address: StubAddress][] {
   if (skills === undefined) return [];
-  const named = skills.tools.map(({ name }) => ({ tool: name, name: skillFunctions.get(name) }));
+  const named = skills.tools.map(({ name }) => ({ tool: name, name: nameOf(name) }));
   return named.flatMap(({ tool, name }) => (name === undefined ? [] : [[`skills.${name}`, { server: skills.name, tool }]]));
 }

@@ -1,4 +1,4 @@
-import type { NamedServer } from './bound-names.js';
+import type { NamedServer } from '../named-servers.js';
 import { showInvisible } from './literals.js';
 
 /** A wire name that has another one in Python. Without `tool` it is the server's own, without `parameter` the tool's. */
@@ -10,9 +10,9 @@ export interface Renamed {
 }
 
 export function renamedIn(servers: readonly NamedServer[]): Renamed[] {
-  return servers.flatMap(({ wire: server, python, tools }) => [
+  return servers.flatMap(({ wire: server, name: python, tools }) => [
     ...(server === python ? [] : [{ server, python }]),
-    ...tools.filter((each) => each.tool.name !== each.python).map((each) => ({ server, tool: each.tool.name, python: each.python })),
+    ...tools.filter(({ tool, name }) => tool.name !== name).map(({ tool, name }) => ({ server, tool: tool.name, python: name })),
   ]);
 }
 

@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { printJson } from '@notebridge/kit/exact-json';
 import { readRuntime, readVersion } from '../carried-files.js';
 import type { BindingsInput, Emitter } from '../model.js';
+import { type NamedServer, nameServers } from '../named-servers.js';
 import { sealFiles } from '../seal-files.js';
 import { toComment, toCommentText } from './comment-text.js';
-import { type NamedModule, nameModules } from './server-modules.js';
+import { toJavaScriptName, toModuleName } from './javascript-names.js';
 import { toolDeclaration } from './tool-declaration.js';
 
 /** Tools between which the hub answers others. */
@@ -15,13 +16,13 @@ const toolsPerTurn = 10;
  * server, a function per tool.
  */
 export const emitTypeScript: Emitter = async (input) => {
-  const servers = nameModules(input);
+  const servers = nameServers(input.servers, { toServerName: toModuleName, toToolName: toJavaScriptName, areToolsFiles: false });
   const files = await runtimeFiles(input);
   const warnings: string[] = [];
   for (const server of servers) {
-    if (server.module !== server.name) warnings.push(`The server ${quoted(server.name)} is called ${server.module} in TypeScript.`);
-    files.set(`mcp/${server.module}.js`, moduleOf(server));
-    files.set(`mcp/${server.module}.d.ts`, await typesOf(server, warnings));
+    if (server.wire !== server.name) warnings.push(`The server ${quoted(server.wire)} is called ${server.name} in TypeScript.`);
+    files.set(`mcp/${server.name}.js`, moduleOf(server));
+    files.set(`mcp/${server.name}.d.ts`, await typesOf(server, warnings));
   }
   for (const [path, text] of indexFiles(input, servers)) {
     files.set(`${path}.js`, `// @ts-self-types="./index.d.ts"\n${text}`);
@@ -35,8 +36,8 @@ export const emitTypeScript: Emitter = async (input) => {
 const skillsExport = "export * as skills from './skills.js';\n";
 
 /** What gathers the modules, without the ending. */
-function indexFiles({ skills }: Pick<BindingsInput, 'skills'>, servers: readonly NamedModule[]): [path: string, text: string][] {
-  const list = servers.map(({ module }) => `export * as ${module} from './${module}.js';\n`).join('');
+function indexFiles({ skills }: Pick<BindingsInput, 'skills'>, servers: readonly NamedServer[]): [path: string, text: string][] {
+  const list = servers.map(({ name }) => `export * as ${name} from './${name}.js';\n`).join('');
   return [
     ['mcp/index', list || 'export {};\n'],
     ['index', `export * from './client.js';\nexport * as mcp from './mcp/index.js';\n${skills ? skillsExport : ''}`],
@@ -50,22 +51,21 @@ async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<stri
   return files.set('_package.js', `export const hubUrl = ${hubUrl === undefined ? 'undefined' : JSON.stringify(hubUrl)};\n`);
 }
 
-function moduleOf({ name, module, tools, functions }: NamedModule): string {
-  const lines = tools.map((tool, at) => {
-    return `export const ${functions[at]} = /* @__PURE__ */ $client.defineTool(${JSON.stringify(name)}, ${JSON.stringify(tool.name)});\n`;
+function moduleOf({ wire, name: module, tools }: NamedServer): string {
+  const lines = tools.map(({ tool, name }) => {
+    return `export const ${name} = /* @__PURE__ */ $client.defineTool(${JSON.stringify(wire)}, ${JSON.stringify(tool.name)});\n`;
   });
   return `// @ts-self-types="./${module}.d.ts"\nimport * as $client from '../client.js';\n\n${lines.join('')}`;
 }
 
-async function typesOf({ name, description, tools, functions }: NamedModule, warnings: string[]): Promise<string> {
-  const about = toComment(toCommentText(description ?? `The tools of the MCP server ${name}.`));
+async function typesOf({ wire, description, tools }: NamedServer, warnings: string[]): Promise<string> {
+  const about = toComment(toCommentText(description ?? `The tools of the MCP server ${wire}.`));
   const parts = [`${about}import type * as $client from '../client.js';\n`];
-  for (const [at, tool] of tools.entries()) {
-    const wanted = functions[at] ?? '';
-    const { types, losses } = await toolDeclaration(tool, wanted);
+  for (const [at, { tool, name }] of tools.entries()) {
+    const { types, losses } = await toolDeclaration(tool, name);
     parts.push(types);
-    const of = `The tool ${quoted(tool.name)} of the server ${quoted(name)}`;
-    if (wanted !== tool.name) warnings.push(`${of} is called ${wanted} in TypeScript.`);
+    const of = `The tool ${quoted(tool.name)} of the server ${quoted(wire)}`;
+    if (name !== tool.name) warnings.push(`${of} is called ${name} in TypeScript.`);
     for (const loss of losses) warnings.push(`${of} has a part without a type: ${loss}.`);
     if (at % toolsPerTurn === toolsPerTurn - 1) await nextTurn();
   }
@@ -75,13 +75,13 @@ async function typesOf({ name, description, tools, functions }: NamedModule, war
 /** What the package was made from. No times, so that the same tools give the same bytes; and never a token. */
 async function manifestOf(
   { hubUrl, skills }: BindingsInput,
-  servers: readonly NamedModule[],
+  servers: readonly NamedServer[],
   warnings: readonly string[],
 ): Promise<string> {
-  const listed = servers.map(({ name, module, tools, functions }) => ({
-    name,
-    module,
-    tools: tools.map((tool, at) => ({ name: tool.name, function: functions[at] })),
+  const listed = servers.map(({ wire, name, tools }) => ({
+    name: wire,
+    module: name,
+    tools: tools.map((named) => ({ name: named.tool.name, function: named.name })),
   }));
   const url = hubUrl === undefined ? {} : { url: hubUrl };
   return `${JSON.stringify({ generator: `notebridge ${await readVersion()}`, language: 'typescript', ...url, skills, servers: listed, warnings }, null, 1)}\n`;

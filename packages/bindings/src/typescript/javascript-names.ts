@@ -1,23 +1,15 @@
-import { createHash } from 'node:crypto';
+import { deviceNames, finishName, toAscii } from '../names.js';
 
-const maxLength = 80;
-
-/**
- * The wire name as a name of a JavaScript module: `_` for what may not stand there, `_` before a digit at the front, `_` after a word
- * that is taken. Undefined if nothing is left that says which it is.
- */
+/** The wire name as a name of a JavaScript module: `_` for what may not stand there, `_` before a digit at the front, `_` after a word that is taken. */
 export function toJavaScriptName(wire: string): string | undefined {
-  const safe = wire.replaceAll(/[^A-Za-z0-9_]/gu, '_');
-  if (!/[A-Za-z0-9]/.test(safe)) return undefined;
-  const led = /^[0-9]/.test(safe) ? `_${safe}` : safe;
-  const cut = led.length > maxLength ? `${led.slice(0, maxLength - 7)}_${hashOf(wire)}` : led;
-  return taken.has(cut) ? `${cut}_` : cut;
+  const safe = toAscii(wire);
+  return safe && finishName(safe, wire, (name) => taken.has(name));
 }
 
 /** As `toJavaScriptName`, for what is a file too: not the list of all, and no name that Windows keeps for devices. */
 export function toModuleName(wire: string): string | undefined {
   const name = toJavaScriptName(wire);
-  return name !== undefined && /^(index|con|prn|aux|nul|com[0-9]|lpt[0-9])$/i.test(name) ? `${name}_` : name;
+  return name !== undefined && (/^index$/i.test(name) || deviceNames.test(name)) ? `${name}_` : name;
 }
 
 /** Words of the language, names that no module may bind, and names of types that TypeScript keeps for itself. `import()` calls an export named `then`. */
@@ -29,7 +21,3 @@ const taken = new Set(
     'declare global namespace never number object string symbol then type unknown'
   ).split(' '),
 );
-
-function hashOf(wire: string): string {
-  return createHash('sha256').update(wire).digest('hex').slice(0, 6);
-}

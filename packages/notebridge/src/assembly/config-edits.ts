@@ -13,16 +13,8 @@ import type { Settings } from './settings.js';
 /** What the edits of the config did, for the owner of the hub. */
 export class ConfigEdits implements WatchedConfig {
   readonly #listeners = new Listeners<void>();
-  #edit: ConfigEdit | undefined;
-  #refused: RefusedEdit | undefined;
-
-  get edit(): ConfigEdit | undefined {
-    return this.#edit;
-  }
-
-  get refused(): RefusedEdit | undefined {
-    return this.#refused;
-  }
+  edit: ConfigEdit | undefined;
+  refused: RefusedEdit | undefined;
 
   subscribe(listener: () => void): () => void {
     return this.#listeners.add(listener);
@@ -30,19 +22,19 @@ export class ConfigEdits implements WatchedConfig {
 
   /** An edit is taken into use. `late`: keys of it that hold after a restart. */
   noteUsed(next: Config, previous: Config, late: readonly string[]): void {
-    this.#edit = { at: Date.now(), ...compareServers(previous.servers, next.servers), late };
+    this.edit = { at: Date.now(), ...compareServers(previous.servers, next.servers), late };
     this.#listeners.emit();
   }
 
   noteRefused({ message, data: { file, faults } }: BridgeError): void {
     const all = Array.isArray(faults) ? faults.filter(isJsonObject).map(toFault) : [];
-    this.#refused = { at: Date.now(), message, file: typeof file === 'string' ? file : undefined, faults: all };
+    this.refused = { at: Date.now(), message, file: typeof file === 'string' ? file : undefined, faults: all };
     this.#listeners.emit();
   }
 
   /** The file can be used again. */
   noteMended(): void {
-    this.#refused = undefined;
+    this.refused = undefined;
     this.#listeners.emit();
   }
 }

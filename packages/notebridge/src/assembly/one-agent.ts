@@ -10,17 +10,13 @@ const openings = new Set(['initialize', 'server/discover']);
 /** The one agent of a process, from its first message on: that starts the servers, which then speak as it does. */
 export class OneAgent implements SoleAgent {
   readonly ready: Promise<void>;
-  #context: CallContext | undefined;
+  context: CallContext | undefined;
   #setReady = (): void => {};
 
   constructor() {
     this.ready = new Promise((resolve) => {
       this.#setReady = resolve;
     });
-  }
-
-  get context(): CallContext | undefined {
-    return this.#context;
   }
 
   /** `start`: starts the servers. */
@@ -30,8 +26,8 @@ export class OneAgent implements SoleAgent {
       onMessage: async (context, callNext) => {
         const { method, caller } = context;
         if (caller.door === 'stdio' && method !== 'ping') {
-          const isFirst = this.#context === undefined;
-          if (isFirst || (method === 'initialize' && this.#context?.caller.era !== 'modern')) this.#context = context;
+          const isFirst = this.context === undefined;
+          if (isFirst || (method === 'initialize' && this.context?.caller.era !== 'modern')) this.context = context;
           if (!openings.has(method)) this.#setReady();
           const starting = isFirst ? start() : undefined;
           if (starting !== undefined && openings.has(method)) await settlesWithin(starting, startMs);

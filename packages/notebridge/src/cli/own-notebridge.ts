@@ -1,4 +1,5 @@
 import { isAbsolute, parse } from 'node:path';
+import type { LoggerLevel } from '@notebridge/kit/logger';
 import { createNotebridge, type Notebridge } from '../assembly/create-notebridge.js';
 import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import type { NotebridgeOptions } from '../assembly/options.js';
@@ -11,12 +12,15 @@ import { type HubCommandOptions, toWholeKernel } from './command-options.js';
 import { logFaults, untilSignal } from './process-life.js';
 
 /** What a command adds to its options. */
-export type CommandParts = Omit<NotebridgeOptions, 'pages'> & { command: string; hold?: PageOptions['hold'] };
+export interface CommandParts extends Omit<NotebridgeOptions, 'pages'> {
+  command: string;
+  hold?: PageOptions['hold'];
+  createLogger: NonNullable<NotebridgeOptions['createLogger']>;
+}
 
-/** Puts together what a command asks for, with a log, by default in a file. Rejects with `bad_config` or `bad_middleware`. */
+/** Puts together what a command asks for. Rejects with `bad_config` or `bad_middleware`. */
 export async function createOwnNotebridge(options: HubCommandOptions, { command, ...parts }: CommandParts): Promise<Notebridge> {
   if (typeof parts.notebook !== 'function') assertFolder(parts.notebook ?? options.notebook, '--notebook');
-  const createLogger = parts.createLogger ?? toCommandLog(command, options);
   const { port, list, journal, outputs, allowEdits, sandbox, files, allowNet, kernel } = options;
   const sameNamed = { port, list, journal, outputs, allowEdits, sandbox, files, allowNet };
   return createNotebridge({
@@ -35,8 +39,7 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
       allowOrigins: options.allowOrigin,
     },
     createLogger: (redactor) => {
-      if (parts.createLogger === undefined) assertKeptOutside(options.logDir, '--log-dir');
-      const logger = createLogger(redactor);
+      const logger = parts.createLogger(redactor);
       logFaults(logger);
       return logger;
     },
@@ -76,8 +79,22 @@ export function assertFolder(file: string | undefined, option: string): void {
   );
 }
 
+interface LogPlace {
+  logDir: string;
+  logLevel: LoggerLevel;
+}
+
+/** As `toCommandLog`, in the folder that a person names. */
+export function toNamedLog(command: string, place: LogPlace) {
+  const createLogger = toCommandLog(command, place);
+  return (redactor: Redacting): FileLogger => {
+    assertKeptOutside(place.logDir, '--log-dir');
+    return createLogger(redactor);
+  };
+}
+
 /** The log of a command, in a file of its own; what a person should see of it stands on stderr too. */
-export function toCommandLog(command: string, { logDir: dir, logLevel: level }: Pick<HubCommandOptions, 'logDir' | 'logLevel'>) {
+export function toCommandLog(command: string, { logDir: dir, logLevel: level }: LogPlace) {
   const name = `${new Date().toISOString().replaceAll(':', '-')}-${command}-${process.pid}`;
   const onWarning = (text: string): void => void process.stderr.write(`notebridge: ${text}\n`);
   return (redactor: Redacting): FileLogger => createFileLogger({ dir, name, level, redactor, onWarning });

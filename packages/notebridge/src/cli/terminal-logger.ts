@@ -1,8 +1,8 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
-import { isAtLeast, type Logger, type LoggerLevel, toLogger } from '@notebridge/kit/logger';
+import { isAtLeast, type Logger, type LoggerLevel, silentLogger, toLogger } from '@notebridge/kit/logger';
 import type { Redacting } from '../util/redactor.js';
-import { type Paint, plain } from './terminal.js';
+import { type Paint, paintFor, plain } from './terminal.js';
 
 export interface TerminalLoggerOptions {
   level: LoggerLevel;
@@ -19,6 +19,17 @@ export function createTerminalLogger({ level: lowest, redactor, write, format, p
   return toLogger((level, message, fields) => {
     if (isAtLeast(level, lowest)) write(`${redactor.redactOurs(toLine({ level, message, fields, time: new Date() }))}\n`);
   });
+}
+
+/** The same on stderr, in colours where a person sees them. */
+export function createStderrLogger(redactor: Redacting, options: Pick<TerminalLoggerOptions, 'level' | 'format'>): Logger {
+  const { stderr } = process;
+  return createTerminalLogger({ ...options, redactor, write: (text) => stderr.write(text), paint: paintFor(stderr) });
+}
+
+/** What a short command logs: nothing unless it is asked for, since an error says itself what went wrong. */
+export function createVerboseLogger(redactor: Redacting): Logger {
+  return process.argv.includes('--verbose') ? createStderrLogger(redactor, { level: 'debug', format: 'text' }) : silentLogger;
 }
 
 export interface Line {

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { ExactNumber } from '@notebridge/kit/json';
 import { largestOf } from '@notebridge/kit/long-lists';
 import { printMessage } from '../core/wire.js';
 import type { Environment } from '../processes/environment.js';
@@ -24,14 +25,15 @@ export function paintFor(stream: { isTTY?: boolean | undefined }, env: Environme
 /** What a person sees on stdout. */
 export const paint = paintFor(process.stdout);
 
-interface TableOptions {
-  paint: Paint;
-  /** Columns of the terminal; the last column is cut to fit. Left out: nothing is cut. */
-  width?: number | undefined;
-}
-
-/** Rows under a heading (none: no heading), columns as wide as their widest cell. Only the last column is ever cut. */
-export function toTable(headings: readonly string[], rows: readonly (readonly string[])[], { paint, width }: TableOptions): string {
+/**
+ * Rows under a heading (none: no heading), columns as wide as their widest cell. The last column alone is cut to fit the `width` of the
+ * terminal, in columns; left out, nothing is cut.
+ */
+export function toTable(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { paint, width }: { paint: Paint; width?: number | undefined },
+): string {
   const columns = largestOf(
     rows.map((row) => row.length),
     headings.length,
@@ -67,6 +69,19 @@ export function printJsonLine(value: unknown): void {
   process.stdout.write(`${printMessage(value)}\n`);
 }
 
+/** A value as JSON for people: indented, numbers exactly as they came. */
+export function printPretty(value: unknown, indent = ''): string {
+  if (value instanceof ExactNumber) return value.source;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const inner = `${indent}  `;
+  const items = Array.isArray(value)
+    ? value.map((item) => printPretty(item, inner))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${printPretty(item, inner)}`);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  if (items.length === 0) return `${open}${close}`;
+  return `${open}\n${items.map((item) => `${inner}${item}`).join(',\n')}\n${indent}${close}`;
+}
+
 /** The text cut to so many characters, with a sign that it was. */
 function cut(text: string, length: number): string {
   return visible(text).length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
@@ -83,24 +98,15 @@ export function toDuration(ms: number): string {
 }
 
 /** One line on a terminal that is written over; nothing anywhere else. */
-export interface ProgressLine {
-  show(text: string): void;
-  clear(): void;
-}
-
-export function createProgressLine(stream: {
-  isTTY?: boolean | undefined;
-  columns?: number | undefined;
-  write(text: string): unknown;
-}): ProgressLine {
+export function createProgressLine(stream: { isTTY?: boolean | undefined; columns?: number | undefined; write(text: string): unknown }) {
   let isShown = false;
   return {
-    show: (text) => {
+    show: (text: string): void => {
       if (stream.isTTY !== true) return;
       stream.write(`\r\u001b[K${cut(text.replaceAll(/\s+/g, ' '), (stream.columns ?? 80) - 1)}`);
       isShown = true;
     },
-    clear: () => {
+    clear: (): void => {
       if (isShown) stream.write('\r\u001b[K');
       isShown = false;
     },

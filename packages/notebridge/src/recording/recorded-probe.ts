@@ -1,5 +1,5 @@
 import { isJsonObject } from '@notebridge/kit/json';
-import { parseMessage } from '../core/wire.js';
+import { tryJson } from '../util/try-json.js';
 import { recordingFormat } from './recording-format.js';
 
 /** A recording in which an agent did no more than ask for the era. */
@@ -20,7 +20,7 @@ export interface RecordedProbe {
  */
 export function toProbe(text: string, version: string): RecordedProbe | undefined {
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  const [header, ...lines] = whole.split('\n').slice(0, -1).map(tryParse);
+  const [header, ...lines] = whole.split('\n').slice(0, -1).map(tryJson);
   if (!isJsonObject(header) || header.notebridge !== 'recording' || header.format !== recordingFormat || header.version !== version)
     return undefined;
   let pid = Number(header.pid);
@@ -36,12 +36,4 @@ export function toProbe(text: string, version: string): RecordedProbe | undefine
   // Without an agent it is one of `serve`.
   if (!sessions.has('agent') || !Number.isInteger(pid) || Number.isNaN(beganAt)) return undefined;
   return { bytes: Buffer.byteLength(whole), pid, beganAt, sessions };
-}
-
-function tryParse(line: string): unknown {
-  try {
-    return parseMessage(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -49,17 +49,17 @@ const listenMethod = 'subscriptions/listen';
  * request that came last and is not answered yet; if there is none, to the last message of the client.
  */
 export function toScript(entries: readonly RecordedEntry[]): Script {
-  const opening: Step[] = [];
-  const exchanges: Exchange[] = [];
+  const script: BegunScript = { opening: [], exchanges: [] };
   const sessions = new Map<number, SessionScript>();
-  for (const entry of entries) getOrMake(sessions, entry.session, () => new SessionScript({ opening, exchanges })).take(entry);
+  for (const entry of entries) getOrMake(sessions, entry.session, () => new SessionScript(script)).take(entry);
   for (const session of sessions.values()) session.end('the recording ends before it was answered');
-  return { opening, exchanges };
+  return script;
 }
 
+type BegunScript = { opening: Step[]; exchanges: Exchange[] };
+
 class SessionScript {
-  readonly #opening: Step[];
-  readonly #exchanges: Exchange[];
+  readonly #script: BegunScript;
   readonly #open = new Map<string | number, Exchange>();
   /** Requests in their order, without listens; one that was answered is taken out once it is the last. */
   readonly #asked: { key: string | number; exchange: Exchange }[] = [];
@@ -69,9 +69,8 @@ class SessionScript {
   #last: Exchange | undefined;
   #isClientGone = false;
 
-  constructor({ opening, exchanges }: { opening: Step[]; exchanges: Exchange[] }) {
-    this.#opening = opening;
-    this.#exchanges = exchanges;
+  constructor(script: BegunScript) {
+    this.#script = script;
   }
 
   take(entry: RecordedEntry): void {
@@ -160,7 +159,7 @@ class SessionScript {
   }
 
   #add(exchange: Exchange): Exchange {
-    this.#exchanges.push(exchange);
+    this.#script.exchanges.push(exchange);
     this.#last = exchange;
     return exchange;
   }
@@ -171,7 +170,7 @@ class SessionScript {
       if (this.#open.get(last.key) === last.exchange) return last.exchange.steps;
       this.#asked.pop();
     }
-    return this.#last?.steps ?? this.#opening;
+    return this.#last?.steps ?? this.#script.opening;
   }
 }
 

@@ -2,6 +2,7 @@
 export { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 export { PageSession, type PageSessionOptions } from '../notebooks/pages/page-session.js';
 export { ProxyServer, type ProxyServerOptions } from '../notebooks/pages/proxy-server.js';
+export { colabProfile } from '../notebooks/profiles/colab.js';
 export { McpClient } from '../rpc/mcp-client.js';
 export { type Channel, createChannelPair, MessageStream } from '../rpc/message-stream.js';
 export { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';

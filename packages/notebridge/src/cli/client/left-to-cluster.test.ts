@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Config } from '../../config/config.js';
 import type { ServerConfig } from '../../config/server-config.js';
-import { findCheckOfOne } from '../doctor/check-one-server.js';
+import { findCheckOfOne } from '../doctor/check-servers.js';
 import { leaveToCluster } from './left-to-cluster.js';
 
 const server = (name: string, more: object = {}): ServerConfig =>

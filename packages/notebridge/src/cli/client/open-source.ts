@@ -1,13 +1,10 @@
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { type HubFile, isOwnHub } from '../../identity/hub-file.js';
-import { readOwnerToken } from '../../identity/owner-token.js';
-import { stateDir } from '../../processes/state-dir.js';
-import type { Redacting } from '../../util/redactor.js';
-import { chooseHub } from '../hub/choose-hub.js';
-import { paintFor } from '../terminal.js';
-import { createTerminalLogger } from '../terminal-logger.js';
-import { createHubSource } from './hub-source.js';
-import type { ToolSource } from './tool-source.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
+import { typedHeader } from '../../doors/tool-proxy/call-door.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
+import { askHub, askOwner, streamFromHub } from '../hub/hub-request.js';
+import { findHub, type OwnHub } from '../hub/own-hub.js';
+import type { ToolEvent, ToolSource } from './tool-source.js';
 
 export interface SourceOptions {
   /** A config to start here, whatever hub runs. */
@@ -23,27 +20,7 @@ async function openSource({ config, standalone = false }: SourceOptions): Promis
   if (found !== undefined) return createHubSource(found);
   // Loaded only now: a command that talks to a hub needs none of it.
   const { createOwnSource } = await import('./own-source.js');
-  return createOwnSource({ config, isInPlaceOfHub: asksHub, createLogger });
-}
-
-/**
- * The user's running hub, if there is one; see `chooseHub`. What listens at its address has to prove that it is the hub before it sees the token: after
- * a crash any program may have taken the port.
- */
-export async function findHub(): Promise<{ url: string; token: string; file: HubFile } | undefined> {
-  const file = chooseHub();
-  const token = file === undefined ? undefined : readOwnerToken(stateDir());
-  if (file === undefined || token === undefined) return undefined;
-  if (await isOwnHub(file.url, token)) return { url: file.url, token, file };
-  process.stderr.write(`notebridge: What listens at ${file.url} is not your hub, or does not answer; it is not used.\n`);
-  return undefined;
-}
-
-/** Nothing is logged unless it is asked for: an error says itself what went wrong. */
-export function createLogger(redactor: Redacting): Logger {
-  if (!process.argv.includes('--verbose')) return silentLogger;
-  const { stderr } = process;
-  return createTerminalLogger({ level: 'debug', redactor, write: (text) => stderr.write(text), format: 'text', paint: paintFor(stderr) });
+  return createOwnSource(config, asksHub);
 }
 
 /** Uses a source and closes it, whatever happens. */
@@ -54,4 +31,36 @@ export async function withSource<Result>(options: SourceOptions, work: (source: 
   } finally {
     await source.close();
   }
+}
+
+/** A hub may start a server to answer. Milliseconds. */
+const startMs = 120_000;
+
+/** The servers of the running hub, as its owner. */
+function createHubSource(hub: OwnHub): ToolSource {
+  const describe = async () => (await askOwner<'HubReport'>(hub, '/servers')) as Partial<OwnerBody<'HubReport'>>;
+  return {
+    hub: hub.url,
+    servers: async () => (await describe()).servers ?? [],
+    // One of an older version says nothing of it.
+    policy: async () => (await describe()).policy ?? { code_mode: false, approvals: false, owner_can_approve: true },
+    server: (name) => askOwner<'Server'>(hub, `/servers/${encodeURIComponent(name)}`, { timeoutMs: startMs }),
+    call: async ({ server, tool }, args, { signal, isTyped, onEvent }) => {
+      const path = `/api/v1/mcp/proxy/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}`;
+      const headers: Record<string, string> = isTyped ? { [typedHeader]: 'true' } : {};
+      const question = { body: { arguments: args }, headers, signal };
+      if (onEvent === undefined) return (await askHub(hub, path, question)) as unknown as ToolCallResponse;
+      const onLine = (line: JsonObject): void => {
+        const { event, ...params } = line;
+        if (isEvent(event)) onEvent({ event, params });
+      };
+      const { event: _, ...answer } = await streamFromHub(hub, path, { ...question, accept: 'application/x-ndjson', onLine });
+      return answer as unknown as ToolCallResponse;
+    },
+    close: async () => {},
+  };
+}
+
+function isEvent(event: unknown): event is ToolEvent['event'] {
+  return event === 'progress' || event === 'log';
 }

@@ -1,4 +1,3 @@
-import type { Logger } from '@notebridge/kit/logger';
 import { createNotebridge } from '../../assembly/create-notebridge.js';
 import type { ServerReport } from '../../catalog/describe-servers.js';
 import { loadConfig } from '../../config/load-config.js';
@@ -11,26 +10,27 @@ import { callTarget, proxyToolCall } from '../../doors/tool-proxy/proxy-tool-cal
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 import { createProxyContext } from '../../doors/tool-proxy/tool-proxy-context.js';
 import { quote } from '../../util/quote.js';
-import type { Redacting } from '../../util/redactor.js';
+import { createVerboseLogger } from '../terminal-logger.js';
 import { leaveToCluster } from './left-to-cluster.js';
 import type { ToolSource } from './tool-source.js';
 
-export interface OwnSourceOptions {
-  config: string | undefined;
-  /** No hub of the user was found to ask. */
-  isInPlaceOfHub: boolean;
-  createLogger: (redactor: Redacting) => Logger;
-}
-
-/** The servers of the config in this process: each is started when it is asked for, and all end with `close`. Rejects with `bad_config`. */
-export async function createOwnSource({ config, isInPlaceOfHub, createLogger }: OwnSourceOptions): Promise<ToolSource> {
+/**
+ * The servers of the config in this process: each is started when it is asked for, and all end with `close`. `isInPlaceOfHub`: no hub of the
+ * user was found to ask. Rejects with `bad_config`.
+ */
+export async function createOwnSource(config: string | undefined, isInPlaceOfHub: boolean): Promise<ToolSource> {
   const read = await loadConfig({ file: config, env: process.env });
   // Who asks may mean a hub that has ended, or one with another state folder.
   const noHub = isInPlaceOfHub ? 'no hub of yours runs, and ' : '';
   const noServers = `${noHub}${read.file === undefined ? 'there is no config' : `the config ${quote(read.file)} names none`}`;
   const unknown = (name: string): BridgeError => unknownServer(name, servers, noServers);
   const left = leaveToCluster(read);
-  const bridge = await createNotebridge({ config: left.config, startServers: false, followConfig: false, createLogger });
+  const bridge = await createNotebridge({
+    config: left.config,
+    startServers: false,
+    followConfig: false,
+    createLogger: createVerboseLogger,
+  });
   await bridge.start();
   const { hub, servers } = bridge;
   const proxy = createProxyContext({ hub, servers }, callTarget);

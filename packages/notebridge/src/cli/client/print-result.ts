@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
-import { printPretty } from './print-value.js';
+import { printPretty } from '../terminal.js';
 
 /** Something of a result that is no text: an image, a sound, a file. */
 export interface Attachment {

@@ -1,12 +1,12 @@
-import { Option } from 'commander';
 import { isNatsUrl, withClusterUrls } from '../../config/cluster-settings.js';
 import type { Config } from '../../config/config.js';
 import { loadConfig } from '../../config/load-config.js';
 import { BridgeError } from '../../core/errors.js';
+import { option } from '../define-command.js';
 
 /** `--cluster`: which NATS. */
-export function clusterOption(flags: '--cluster <urls>' | '--cluster [urls]', description: string): Option {
-  return new Option(flags, description).argParser(parseClusterUrls);
+export function clusterOption<Flags extends '--cluster <urls>' | '--cluster [urls]'>(flags: Flags, description: string) {
+  return option(flags, description, { parse: parseClusterUrls });
 }
 
 function parseClusterUrls(text: string): string[] {

@@ -14,16 +14,9 @@ import { loadClusterConfig } from './cluster-option.js';
 const askMs = 3000;
 const whatIsNotSaid = 'what it has for itself (servers of its own, notebooks): it is busy or cut off, or of an older version.';
 
-export interface ListHubsOptions {
-  config: string | undefined;
-  /** Undefined: those of the config. */
-  urls: readonly string[] | undefined;
-  asJson: boolean;
-}
-
-/** Prints the hubs of the cluster and what each has. Rejects with `bad_config` or `cluster_unavailable`. */
-export async function listHubs({ config: file, urls, asJson }: ListHubsOptions): Promise<void> {
-  const { cluster: settings, file: read } = await loadClusterConfig(file, urls);
+/** Prints the hubs of the cluster and what each has. `urls`: undefined for those of the config. Rejects with `bad_config` or `cluster_unavailable`. */
+export async function listHubs(config: string | undefined, urls: readonly string[] | undefined, asJson: boolean): Promise<void> {
+  const { cluster: settings, file: read } = await loadClusterConfig(config, urls);
   if (settings === undefined) {
     const where = read === undefined ? 'no config was found' : `there is no "notebridge.cluster" in ${quote(read)}`;
     const next = 'Name the config of a hub, by "--config", or the NATS: notebridge ps --cluster nats://HOST:4222';

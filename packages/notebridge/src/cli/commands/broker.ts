@@ -1,33 +1,25 @@
 import { join } from 'node:path';
-import type { LoggerLevel } from '@notebridge/kit/logger';
-import { type Command, Option } from 'commander';
 import { openBroker } from '../../assembly/open-broker.js';
 import { Redactor } from '../../util/redactor.js';
-import { addOptions, sharedOptions } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { toCommandLog } from '../own-notebridge.js';
 import { logFaults, untilSignal } from '../process-life.js';
 
-/** `notebridge broker`: started by agents' processes, never by a person, so no help names it. */
-export function brokerCommand(command: Command): void {
-  command.addOption(new Option('--state-dir <dir>', 'where its private files are').makeOptionMandatory());
-  addOptions(command, [
-    new Option('--broker-idle <seconds>', 'ends so long after its last agent, window and run').default(300).argParser(Number),
-    sharedOptions.logLevel(),
-  ]).action(runBroker);
-}
+const typed = [option('--state-dir <dir>', 'where its private files are', { isMandatory: true })];
+const options = [
+  option('--broker-idle <seconds>', 'ends so long after its last agent, window and run', { default: 300, parse: Number }),
+  sharedOptions.logLevel,
+];
 
-interface BrokerCommandOptions {
-  stateDir: string;
-  /** Seconds. */
-  brokerIdle: number;
-  logLevel: LoggerLevel;
-}
+/** `notebridge broker`: started by agents' processes, never by a person, so no help names it. */
+export const brokerCommand = defineCommand({ typed, options, run: runBroker });
 
 /** What does not close in time after a signal is left: kernels end with us, and files are saved first. Milliseconds. */
 const endMs = 10_000;
 
 /** Holds notebooks until nobody needs them, or a signal comes. Ends at once if there is a broker already. */
-async function runBroker({ stateDir, brokerIdle, logLevel }: BrokerCommandOptions): Promise<void> {
+async function runBroker({ stateDir, brokerIdle, logLevel }: OptionsOf<typeof typed> & OptionsOf<typeof options>): Promise<void> {
   const createLogger = toCommandLog('broker', { logDir: join(stateDir, 'logs'), logLevel });
   const logger = createLogger(new Redactor());
   logFaults(logger);

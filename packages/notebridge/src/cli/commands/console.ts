@@ -1,21 +1,22 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import type { Command } from 'commander';
-import { consoleLinkRoute, ownerPrefix } from '../../doors/owner/owner-routes.js';
+import { consoleLinkRoute } from '../../doors/owner/owner-routes.js';
 import { openAddress } from '../../identity/open-address.js';
+import { defineCommand, option } from '../define-command.js';
+import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { newTypedCode } from './code.js';
 
 /** `notebridge console`: the page by which the running hub is watched. */
-export function consoleCommand(command: Command): void {
-  command.option('--no-browser', 'print the address instead, which opens the page once, within 15 minutes').action(openConsole);
-}
+export const consoleCommand = defineCommand({
+  typed: [option('--no-browser', 'print the address instead, which opens the page once, within 15 minutes')],
+  run: openConsole,
+});
 
 /** Opens the console, signed in. Prints the address alone where no browser is to be opened, or none can. Rejects with `closed` without a hub. */
 async function openConsole({ browser }: { browser: boolean }): Promise<void> {
   const hub = await ownHub();
   const newAddress = async (query = ''): Promise<string> => {
-    const answer = await hub.ask(`${ownerPrefix}${consoleLinkRoute.path}${query}`, { body: {} });
-    return String(isJsonObject(answer) ? answer.address : '');
+    const { address } = await askOwner<'ConsoleLink'>(hub, `${consoleLinkRoute.path}${query}`, { body: {} });
+    return address;
   };
   const { stdout, stderr } = process;
   const result = browser ? await openAddress(await newAddress('?opens=true')) : undefined;

@@ -2,42 +2,35 @@ import { constants } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { reasonOf, remedyOf } from '@notebridge/kit/errno';
-import type { SandboxMode } from '@notebridge/notebook/host';
-import { type Command, Option } from 'commander';
 import { BridgeError } from '../../core/errors.js';
 import { makeOwnScratch } from '../../identity/own-scratch.js';
 import { searchPathOutside } from '../../processes/written-rule.js';
 import { ownPackageFolder } from '../../state/own-files.js';
-import { addOptions, sharedOptions } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { commandLine } from '../own-command.js';
 
-/** `notebridge demo`: the main job, played and checked from end to end on this machine, with no settings and no network. */
-export function demoCommand(command: Command): void {
-  command
-    .option('--browser', 'show the notebook in a window, until you press Enter')
-    .option('--keep <file>', 'keep the notebook as this new .ipynb file (default: it is removed)')
-    .option('--json', 'print a JSON object {ok, steps}, for scripts')
-    // Named like the option of the other commands, and there is one such place so far.
-    .addOption(new Option('--notebook <where>', 'the notebook to play in').choices(['local']).default('local'));
-  addOptions(command, [sharedOptions.sandbox()]).action(playDemo);
-}
+const typed = [
+  option('--browser', 'show the notebook in a window, until you press Enter'),
+  option('--keep <file>', 'keep the notebook as this new .ipynb file (default: it is removed)'),
+  option('--json', 'print a JSON object {ok, steps}, for scripts'),
+  // Named like the option of the other commands, and there is one such place so far.
+  option('--notebook <where>', 'the notebook to play in', { choices: ['local'], default: 'local' }),
+];
+const options = [sharedOptions.sandbox];
 
-interface DemoCommandOptions {
-  browser?: boolean;
-  keep?: string;
-  json?: boolean;
-  sandbox?: SandboxMode;
-}
+/** `notebridge demo`: the main job, played and checked from end to end on this machine, with no settings and no network. */
+export const demoCommand = defineCommand({ typed, options, run: playDemo });
 
 /** The demo is a user of the package, and no part of this program. */
-async function playDemo({ keep, ...options }: DemoCommandOptions): Promise<void> {
+async function playDemo({ keep, ...others }: OptionsOf<typeof typed> & OptionsOf<typeof options>): Promise<void> {
   if (keep !== undefined) await assertFree(resolve(keep));
   const { tellDemo } = await import(new URL('dist/demo/main.js', ownPackageFolder()).href);
   const folder = await makeOwnScratch();
   // Its programs have a state folder of their own, so they would not know where code of other notebooks could write.
   process.env.PATH = searchPathOutside(process.env.PATH ?? '');
   try {
-    await tellDemo({ ...options, keep, folder: folder.path, typed: commandLine });
+    await tellDemo({ ...others, keep, folder: folder.path, typed: commandLine });
   } finally {
     await folder.remove();
   }

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { appendAll } from '@notebridge/kit/long-lists';
-import type { SandboxMode } from '@notebridge/notebook/host';
-import { type Command, Option } from 'commander';
 import { withClusterUrls } from '../../config/cluster-settings.js';
 import { Redactor } from '../../util/redactor.js';
 import { clusterOption } from '../cluster/cluster-option.js';
-import { addOptions, parsePort, sharedOptions } from '../command-options.js';
+import { parsePort, sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import type { Check } from '../doctor/check.js';
 import { checkBroker } from '../doctor/check-broker.js';
 import { checkCluster } from '../doctor/check-cluster.js';
@@ -13,43 +12,29 @@ import { checkConfig } from '../doctor/check-config.js';
 import { checkHubs, checkPort, findOwnHub } from '../doctor/check-hub.js';
 import { checkJupyter, checkKernel, checkOwnPython, checkSandbox } from '../doctor/check-kernels.js';
 import { checkBrowser, checkFolder, checkNode, checkStateDir } from '../doctor/check-machine.js';
-import type { ClusterSeen } from '../doctor/check-one-server.js';
 import { checkPolicy } from '../doctor/check-policy.js';
-import { checkServers } from '../doctor/check-servers.js';
+import { type ClusterSeen, checkServers } from '../doctor/check-servers.js';
 import { checkTabs } from '../doctor/check-tabs.js';
 import { asTyped } from '../own-command.js';
 import { createProgressLine, paint, printJsonLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 
-/** `notebridge doctor`: looks at the whole set-up. */
-export function doctorCommand(command: Command): void {
-  const { config, json, logDir, sandbox } = sharedOptions;
-  addOptions(command, [
-    json(),
-    config(),
-    new Option('--port <number>', 'the port of "notebridge serve"').default(8765).argParser(parsePort),
-    new Option('--shared-dir <dir>', 'the folder shared with kernels, if there is one').argParser((dir) => resolve(dir)),
-    clusterOption('--cluster <urls>', 'the NATS of the cluster (default: that of the config)'),
-    logDir(),
-    sandbox(),
-    new Option('--no-kernel', 'do not start the built-in Python, which takes some seconds'),
-  ]).action(runDoctor);
-}
+const options = [
+  sharedOptions.json,
+  sharedOptions.config,
+  option('--port <number>', 'the port of "notebridge serve"', { default: 8765, parse: parsePort }),
+  option('--shared-dir <dir>', 'the folder shared with kernels, if there is one', { parse: (dir: string) => resolve(dir) }),
+  clusterOption('--cluster <urls>', 'the NATS of the cluster (default: that of the config)'),
+  sharedOptions.logDir,
+  sharedOptions.sandbox,
+  option('--no-kernel', 'do not start the built-in Python, which takes some seconds'),
+];
 
-interface DoctorOptions {
-  config?: string;
-  port: number;
-  cluster?: string[];
-  sharedDir?: string;
-  logDir: string;
-  /** False: the built-in Python is not started. */
-  kernel: boolean;
-  sandbox?: SandboxMode;
-  json?: boolean;
-}
+/** `notebridge doctor`: looks at the whole set-up. */
+export const doctorCommand = defineCommand({ options, run: runDoctor });
 
 /** Looks at everything and prints what it found. Exit code 1 if there is a fault. */
-async function runDoctor({ sandbox = 'auto', json = false, sharedDir, port, ...options }: DoctorOptions): Promise<void> {
+async function runDoctor({ sandbox = 'auto', json = false, sharedDir, port, ...given }: OptionsOf<typeof options>): Promise<void> {
   const { stdout, stderr } = process;
   const redactor = new Redactor();
   const checks: Check[] = [];
@@ -63,13 +48,13 @@ async function runDoctor({ sandbox = 'auto', json = false, sharedDir, port, ...o
   };
 
   await look('Node', checkNode);
-  const { config, checks: ofConfig } = await checkConfig(options.config);
+  const { config, checks: ofConfig } = await checkConfig(given.config);
   await look('the config', () => ofConfig);
-  await look('your state folder', () => [checkStateDir(), checkFolder('log folder', options.logDir, '--log-dir')]);
+  await look('your state folder', () => [checkStateDir(), checkFolder('log folder', given.logDir, '--log-dir')]);
   if (sharedDir !== undefined) await look('the shared folder', () => checkFolder('shared folder', sharedDir, '--shared-dir'));
   await look('running hubs', checkHubs);
   if (config !== undefined) await look('approvals and code mode', async () => checkPolicy(config, (await findOwnHub()) !== undefined));
-  const cluster = withClusterUrls(config?.cluster, options.cluster);
+  const cluster = withClusterUrls(config?.cluster, given.cluster);
   let hubs: ClusterSeen['hubs'];
   if (cluster !== undefined)
     await look('the cluster', async () => {
@@ -82,7 +67,7 @@ async function runDoctor({ sandbox = 'auto', json = false, sharedDir, port, ...o
   await look(`port ${port}`, () => checkPort(port));
   await look('the browser', checkBrowser);
   await look('the sandbox', () => checkSandbox(sandbox));
-  if (options.kernel) await look('the built-in notebook', () => checkKernel(sandbox));
+  if (given.kernel) await look('the built-in notebook', () => checkKernel(sandbox));
   await look('the kernels', checkOwnPython);
   await look('Jupyter servers', checkJupyter);
   const count = config?.servers.length ?? 0;

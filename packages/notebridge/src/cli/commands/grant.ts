@@ -1,12 +1,13 @@
 import type { Logger } from '@notebridge/kit/logger';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { BridgeError } from '../../core/errors.js';
 import { describeGrant } from '../../grants/describe-grant.js';
-import type { GrantDoor, GrantTerms, GrantView } from '../../grants/grant.js';
+import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { RotatingToken } from '../../grants/rotating-token.js';
 import { assertKeptOutside } from '../../processes/written-rule.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
-import { collect, sharedOptions, subcommand } from '../command-options.js';
+import { collect, sharedOptions } from '../command-options.js';
+import { addSubcommand, defineCommand, type OptionsOf, option } from '../define-command.js';
 import { withGrantDesk } from '../grants/grant-desk.js';
 import { parseCount, parseRate, parseTime } from '../grants/parse-terms.js';
 import { asTyped } from '../own-command.js';
@@ -15,51 +16,45 @@ import { paint, paintFor, printJsonLine, printTable, toDuration } from '../termi
 
 /** `notebridge grant`: issues, lists and revokes the tokens with which code and agents come in over HTTP. */
 export function grantCommand(command: Command): void {
-  const { json } = sharedOptions;
-  command
-    .addHelpText('after', () =>
-      asTyped("\nFor example: export NOTEBRIDGE_TOKEN=$(notebridge grant --allow 'github:*' --ttl 8h --read-only)"),
-    )
-    .option('--allow <server:tool>', 'what may be called, with * for any text (repeatable; default: everything)', collect)
-    .option('--ttl <time>', 'how long it lives: 90s, 15m, 8h, 7d', '1h')
-    .option('--calls <number>', 'calls in its whole life', (text) => parseCount('--calls', text))
-    .option('--rate <number/m>', 'calls per minute, as in 60/m', (text) => parseRate(text))
-    .option('--concurrent <number>', 'calls under way at once', (text) => parseCount('--concurrent', text))
-    .option('--read-only', 'only tools that say that they change nothing')
-    .addOption(
-      new Option(
-        '--door <door>',
-        'tools (HTTP tool proxy, for code), agent (/mcp) or watch (how the hub is, and its metrics; calls nothing)',
-      )
-        .choices(['tools', 'agent', 'watch'])
-        .default('tools'),
-    )
-    .option('--agent', 'the same as --door agent')
-    .option('--label <text>', 'for your own lists: who it is for')
-    .option('--file <path>', 'write the token there (0600) in place of printing it')
-    .option('--keep', 'stay, and renew the token in that file before it ends; when stopped, remove it and revoke the grant')
-    .addOption(json())
-    .action(runGrant);
-  subcommand(command, 'list', 'the grants that are live')
-    .addOption(json())
-    .action((_: unknown, self: Command) => listGrants(self.optsWithGlobals()));
-  subcommand(command, 'revoke', 'end a grant at once, with all that runs for it')
-    .argument('<id...>', 'see: notebridge grant list')
-    .addOption(json())
-    .action((ids: string[], _: unknown, self: Command) => revokeGrants(ids, self.optsWithGlobals()));
+  const example = "export NOTEBRIDGE_TOKEN=$(notebridge grant --allow 'github:*' --ttl 8h --read-only)";
+  defineCommand({ typed, example, run: runGrant })(command);
+  const ofList = defineCommand({ typed: [sharedOptions.json], run: (_, self) => listGrants(self.optsWithGlobals()) });
+  addSubcommand(command, 'list', 'the grants that are live', ofList);
+  const ofRevoke = defineCommand({
+    arguments: [['<id...>', 'see: notebridge grant list']],
+    typed: [sharedOptions.json],
+    run: (ids, _, self) => revokeGrants(ids, self.optsWithGlobals()),
+  });
+  addSubcommand(command, 'revoke', 'end a grant at once, with all that runs for it', ofRevoke);
 }
 
-interface IssueOptions extends Pick<GrantTerms, 'allow' | 'readOnly' | 'calls' | 'concurrent' | 'label'> {
-  ttl: string;
-  rate?: number;
-  door: GrantDoor;
-  agent?: boolean;
-  file?: string;
-  keep?: boolean;
-  json?: boolean;
-}
+const typed = [
+  option('--allow <server:tool>', 'what may be called, with * for any text (repeatable; default: everything)', { parse: collect }),
+  option('--ttl <time>', 'how long it lives: 90s, 15m, 8h, 7d', { default: '1h' }),
+  option('--calls <number>', 'calls in its whole life', { parse: (text: string) => parseCount('--calls', text) }),
+  option('--rate <number/m>', 'calls per minute, as in 60/m', { parse: (text: string) => parseRate(text) }),
+  option('--concurrent <number>', 'calls under way at once', { parse: (text: string) => parseCount('--concurrent', text) }),
+  option('--read-only', 'only tools that say that they change nothing'),
+  option('--door <door>', 'tools (HTTP tool proxy, for code), agent (/mcp) or watch (how the hub is, and its metrics; calls nothing)', {
+    choices: ['tools', 'agent', 'watch'],
+    default: 'tools',
+  }),
+  option('--agent', 'the same as --door agent'),
+  option('--label <text>', 'for your own lists: who it is for'),
+  option('--file <path>', 'write the token there (0600) in place of printing it'),
+  option('--keep', 'stay, and renew the token in that file before it ends; when stopped, remove it and revoke the grant'),
+  sharedOptions.json,
+];
 
-async function runGrant({ ttl, rate: perMinute, agent, file, keep = false, json = false, ...named }: IssueOptions): Promise<void> {
+async function runGrant({
+  ttl,
+  rate: perMinute,
+  agent,
+  file,
+  keep = false,
+  json = false,
+  ...named
+}: OptionsOf<typeof typed>): Promise<void> {
   const terms: GrantTerms = { ...named, ttlMs: parseTime(ttl), perMinute, door: agent === true ? 'agent' : named.door };
   if (file !== undefined) assertKeptOutside(file, 'The file of the token');
   if (!keep) return issueGrant(terms, { file, json });

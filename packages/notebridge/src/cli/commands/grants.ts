@@ -1,26 +1,31 @@
 import { resolve } from 'node:path';
 import { startOfProcess } from '@notebridge/kit/living-process';
 import { shellWord } from '@notebridge/kit/shell-word';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { BridgeError } from '../../core/errors.js';
 import { ownProcessId, ownUserId } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { createWrittenFolders } from '../../state/trusted-folders.js';
 import { quote } from '../../util/quote.js';
-import { addOptions, collect, sharedOptions, subcommand } from '../command-options.js';
+import { collect, sharedOptions } from '../command-options.js';
+import { addSubcommand, defineCommand, type OptionsOf, option } from '../define-command.js';
 import { asTyped } from '../own-command.js';
 import { printJsonLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 
 /** `notebridge grants`: what code was given that outlives it. Tokens are those of `notebridge grant`. */
 export function grantsCommand(command: Command): void {
-  const files = subcommand(command, 'files', 'the folders that "--files rw" ever gave, of which nothing is run outside of a sandbox');
-  const withdraw = new Option('--withdraw <folder>', 'take it back: what stands there now is trusted again (repeatable)');
-  addOptions(files, [withdraw.argParser(collect), sharedOptions.json()]).action(showWrittenFolders);
+  const about = 'the folders that "--files rw" ever gave, of which nothing is run outside of a sandbox';
+  addSubcommand(command, 'files', about, defineCommand({ options, run: showWrittenFolders }));
 }
 
+const options = [
+  option('--withdraw <folder>', 'take it back: what stands there now is trusted again (repeatable)', { parse: collect }),
+  sharedOptions.json,
+];
+
 /** Prints the folders that code in a sandbox was ever given to write to, or takes them back. Rejects with `bad_usage` for one that is none of them. */
-async function showWrittenFolders({ withdraw = [], json = false }: { withdraw?: readonly string[]; json?: boolean }): Promise<void> {
+async function showWrittenFolders({ withdraw = [], json = false }: OptionsOf<typeof options>): Promise<void> {
   const record = createWrittenFolders(stateDir(), { uid: ownUserId() }, { own: ownProcessId(), startOf: startOfProcess });
   const before = record.folders;
   for (const folder of withdraw) {

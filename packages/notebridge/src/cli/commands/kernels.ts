@@ -4,33 +4,29 @@ import { appendAll } from '@notebridge/kit/long-lists';
 import { messageOf } from '@notebridge/kit/message-of';
 import { shellWord } from '@notebridge/kit/shell-word';
 import type { FoundKernel, KernelOverview } from '@notebridge/notebook/host';
-import { type Command, Help, Option } from 'commander';
+import { Help } from 'commander';
 import { loadNotebook } from '../../assembly/load-notebook.js';
 import { BridgeError } from '../../core/errors.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { createTrustedFolders, type TrustedFolders } from '../../state/trusted-folders.js';
 import { quote } from '../../util/quote.js';
-import { addOptions, sharedOptions } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { paint, printJsonLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 
-/** `notebridge kernels`: what can run the code of the built-in notebook. */
-export function kernelsCommand(command: Command): void {
-  command.argument('[where]', 'a notebook, or the folder of notebooks (default: this folder)');
-  addOptions(command, [
-    sharedOptions.json(),
-    new Option('--distrust', 'no longer run the Python of this folder without a question'),
-  ]).action(listKernels);
-}
+const options = [sharedOptions.json, option('--distrust', 'no longer run the Python of this folder without a question')];
 
-interface ListKernelsOptions {
-  json?: boolean;
-  distrust?: boolean;
-}
+/** `notebridge kernels`: what can run the code of the built-in notebook. */
+export const kernelsCommand = defineCommand({
+  arguments: [['[where]', 'a notebook, or the folder of notebooks (default: this folder)']],
+  options,
+  run: listKernels,
+});
 
 /** Prints the kernels for a notebook or a folder: what is usable, what `auto` would take, and why the rest is not usable. Runs no Python of that folder. */
-async function listKernels(where: string | undefined, { json, distrust }: ListKernelsOptions): Promise<void> {
+async function listKernels(where: string | undefined, { json, distrust }: OptionsOf<typeof options>): Promise<void> {
   const path = resolve(where ?? '.');
   if (!existsSync(path)) throw new BridgeError('bad_usage', `There is no notebook or folder ${quote(path)}. Give one that is there.`);
   const trust = createTrustedFolders(stateDir(), { uid: ownUserId() });

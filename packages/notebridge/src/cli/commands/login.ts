@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.js';
 import type { RemoteServerConfig } from '../../config/server-config.js';
 import { BridgeError } from '../../core/errors.js';
@@ -6,45 +5,36 @@ import { openBrowser } from '../../processes/browser.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { type LoginView, logIn } from '../../upstreams/oauth/log-in.js';
 import { quote } from '../../util/quote.js';
-import { addOptions, sharedOptions } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { parseTime } from '../grants/parse-terms.js';
 import { printJsonLine, toDuration } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 
-/** `notebridge login`: a person logs in at a remote server, by OAuth. */
-export function loginCommand(command: Command): void {
-  const { config, json } = sharedOptions;
-  command.argument('<server>', 'its name in the config');
-  addOptions(command, [
-    new Option('--scope <scopes>', 'rights to ask for besides those that the login has, separated by spaces'),
-    new Option('--open', 'open the address in a browser, too'),
-    new Option('--wait <time>', 'how long to wait for the answer: 90s, 10m').default('10m'),
-    json(),
-    config(),
-  ]).action(runLogin);
-}
+const options = [
+  option('--scope <scopes>', 'rights to ask for besides those that the login has, separated by spaces'),
+  option('--open', 'open the address in a browser, too'),
+  option('--wait <time>', 'how long to wait for the answer: 90s, 10m', { default: '10m' }),
+  sharedOptions.json,
+  sharedOptions.config,
+];
 
-interface LoginOptions {
-  config?: string;
-  scope?: string;
-  open?: boolean;
-  wait: string;
-  json?: boolean;
-}
+/** `notebridge login`: a person logs in at a remote server, by OAuth. */
+export const loginCommand = defineCommand({ arguments: [['<server>', 'its name in the config']], options, run: runLogin });
 
 /** Logs the person in at a remote server. The address to open stands alone on a line of stdout; everything else is on stderr. */
-async function runLogin(name: string, options: LoginOptions): Promise<void> {
-  const config = await findRemote(name, options.config);
+async function runLogin(name: string, { config: file, scope: asked, open, wait, json }: OptionsOf<typeof options>): Promise<void> {
+  const config = await findRemote(name, file);
   if (config.auth?.grant === 'client_credentials')
     throw new BridgeError('bad_usage', `"${name}" logs itself in ("client_credentials" in its config): no person is needed.`);
   const { stdout, stderr } = process;
   const show = async (url: string): Promise<void> => {
-    if (options.json === true) printJsonLine({ url });
+    if (json) printJsonLine({ url });
     else {
       stderr.write('Open this address in a browser on this machine:\n');
       stdout.write(`${url}\n`);
     }
-    if (options.open !== true) return;
+    if (!open) return;
     const result = await openBrowser(url);
     if (!result.opened) stderr.write(`${result.hint}\n`);
   };
@@ -53,12 +43,12 @@ async function runLogin(name: string, options: LoginOptions): Promise<void> {
     stateDir: stateDir(),
     env: process.env,
     clientName: 'Notebridge',
-    scope: options.scope,
-    timeoutMs: parseTime(options.wait, '--wait'),
+    scope: asked,
+    timeoutMs: parseTime(wait, '--wait'),
     show,
   });
   const { issuer, scope, expiresAt, isRenewed } = view;
-  if (options.json !== true) stderr.write(`${onOneLine(toText(name, view))}\n`);
+  if (!json) stderr.write(`${onOneLine(toText(name, view))}\n`);
   else printJsonLine({ logged_in: true, issuer, scope: scope ?? null, expires_at: expiresAt ?? null, is_renewed: isRenewed });
 }
 

@@ -1,21 +1,21 @@
-import type { Command } from 'commander';
 import { stateDir } from '../../processes/state-dir.js';
 import { logOut } from '../../upstreams/oauth/log-out.js';
-import { addOptions, sharedOptions } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { defineCommand } from '../define-command.js';
 import { printJsonLine } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 import { findRemote } from './login.js';
 
 /** `notebridge logout`: ends the login at a remote server. */
-export function logoutCommand(command: Command): void {
-  const { config, json } = sharedOptions;
-  command.argument('<server>', 'its name in the config');
-  addOptions(command, [json(), config()]).action(async (name: string, options: { config?: string; json?: boolean }) => {
-    const result = await logOut(await findRemote(name, options.config), { stateDir: stateDir(), env: process.env });
-    if (options.json === true) printJsonLine(result);
+export const logoutCommand = defineCommand({
+  arguments: [['<server>', 'its name in the config']],
+  options: [sharedOptions.json, sharedOptions.config],
+  run: async (name, { config, json }) => {
+    const result = await logOut(await findRemote(name, config), { stateDir: stateDir(), env: process.env });
+    if (json) printJsonLine(result);
     else process.stdout.write(`${onOneLine(toText(name, result))}\n`);
-  });
-}
+  },
+});
 
 function toText(name: string, result: Awaited<ReturnType<typeof logOut>>): string {
   if (result.was === 'none') return `Nobody was logged in at "${name}".`;

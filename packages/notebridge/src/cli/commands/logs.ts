@@ -1,54 +1,37 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { LoggerLevel } from '@notebridge/kit/logger';
-import { type Command, Option } from 'commander';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import { numberWithin, sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
+import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { abortOnSignal } from '../process-life.js';
 import { paint, printJsonLine } from '../terminal.js';
 import { toTextLine } from '../terminal-logger.js';
 
+const typed = [
+  option('-f, --follow', 'go on with what comes, until Ctrl-C'),
+  option('--server <name>', 'only lines of this server, and about it'),
+  option('--call <id>', 'only lines about this call, by its id in the audit'),
+  option('--level <level>', 'least level that is shown', { choices: ['info', 'warn', 'error'] }),
+  option('-n, --lines <number>', 'how many of the last lines', {
+    default: 200,
+    parse: numberWithin(1, 2000, 'It must be a whole number from 1 to 2000.'),
+  }),
+  sharedOptions.json,
+];
+
 /** `notebridge logs`: the last lines of the running hub's log. */
-export function logsCommand(command: Command): void {
-  command
-    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
-    .option('--server <name>', 'only lines of this server, and about it')
-    .option('--call <id>', 'only lines about this call, by its id in the audit')
-    .addOption(new Option('--level <level>', 'least level that is shown').choices(['info', 'warn', 'error']))
-    .addOption(
-      new Option('-n, --lines <number>', 'how many of the last lines')
-        .default(200)
-        .argParser(numberWithin(1, 2000, 'It must be a whole number from 1 to 2000.')),
-    )
-    .addOption(sharedOptions.json())
-    .action(showLogs);
-}
-
-interface LogsOptions {
-  follow?: boolean;
-  server?: string;
-  call?: string;
-  level?: LoggerLevel;
-  lines: number;
-  json?: boolean;
-}
-
-interface Answer {
-  lines: { id: number; time: string; level: LoggerLevel; msg: string; fields: JsonObject }[];
-  last: number;
-}
+export const logsCommand = defineCommand({ typed, run: showLogs });
 
 /** The hub answers at once, or within 25 s if there is nothing new. Milliseconds. */
 const timeoutMs = 40_000;
 
 /** Prints the last lines; with `follow` also those that come, until a signal. Rejects with `closed` without a hub, or when it ends. */
-async function showLogs({ follow = false, server, call, level, lines, json = false }: LogsOptions): Promise<void> {
+async function showLogs({ follow = false, server, call, level, lines, json = false }: OptionsOf<typeof typed>): Promise<void> {
   const hub = await ownHub();
   const signal = follow ? abortOnSignal() : new AbortController().signal;
   const query = new URLSearchParams({ limit: String(lines) });
   for (const [name, value] of Object.entries({ server, call, level })) if (value !== undefined) query.set(name, value);
   const printNext = async (): Promise<void> => {
-    const { lines: found, last } = (await hub.ask(`${ownerPrefix}/logs?${query}`, { timeoutMs, signal })) as Answer;
+    const { lines: found, last } = await askOwner<'Log'>(hub, `/logs?${query}`, { timeoutMs, signal });
     for (const { time, level: own, msg: message, fields, ...rest } of found) {
       if (json) printJsonLine({ ...rest, level: own, time, ...fields, msg: message });
       else process.stdout.write(`${toTextLine({ level: own, message, fields, time: new Date(time) }, paint)}\n`);

@@ -5,33 +5,36 @@ import type { Command } from 'commander';
 import type { BuiltInNotebook } from '../../assembly/notebooks/built-in/open-built-in.js';
 import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';
 import { openAddress } from '../../identity/open-address.js';
-import { addHubOptions, type HubCommandOptions } from '../command-options.js';
+import { hubOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { asTyped } from '../own-command.js';
-import { assertFolder, createOwnNotebridge, serveAgent } from '../own-notebridge.js';
+import { assertFolder, createOwnNotebridge, serveAgent, toNamedLog } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { withoutControls } from '../terminal-logger.js';
 import { newTypedCode } from './code.js';
 
 /** `notebridge notebook`: the built-in notebook, for a person or an agent host. */
 export function notebookCommand(command: Command): void {
-  command
-    .argument('[file]', 'an .ipynb file, made if it is not there (default: a notebook in memory)')
-    .option('--headless', 'open no window')
-    .option('--browser', 'open a window, also with --headless')
-    .option('--read-only', 'agents may look, and change or run nothing');
-  addHubOptions(command).action(runNotebook);
+  defineCommand({
+    arguments: [['[file]', 'an .ipynb file, made if it is not there (default: a notebook in memory)']],
+    typed,
+    options: hubOptions,
+    run: runNotebook,
+  })(command);
   for (const option of command.options) if (ofPages.has(option.long ?? '')) option.hideHelp();
 }
 
 /** What is about other notebooks; understood, since a host may give every command the same arguments, and of no use to one who reads. */
 const ofPages = new Set(['--notebook', '--list', '--no-journal', '--outputs', '--allow-edits']);
 
-interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser'> {
-  /** `--browser`, `--no-browser`, or neither. */
-  browser?: boolean;
-  headless?: boolean;
-  readOnly?: boolean;
-}
+const typed = [
+  option('--headless', 'open no window'),
+  option('--browser', 'open a window, also with --headless'),
+  option('--read-only', 'agents may look, and change or run nothing'),
+];
+
+/** `browser`: `--browser`, `--no-browser`, or neither. */
+type NotebookCommandOptions = OptionsOf<typeof typed> & Omit<OptionsOf<typeof hubOptions>, 'browser'>;
 
 /** A notebook that this command shows to the person. */
 interface ShownNotebook {
@@ -66,6 +69,7 @@ async function runNotebook(file: string | undefined, options: NotebookCommandOpt
     { ...options, browser: options.browser !== false, kernel },
     {
       command: 'notebook',
+      createLogger: toNamedLog('notebook', options),
       notebook: async (setup) => {
         const found = await openNotebook(setup, file, options);
         shown = found;

@@ -1,27 +1,28 @@
-import type { Command } from 'commander';
 import { type HoldingProcess, reportOf } from '../../broker/ask-host.js';
 import { readHostPlaces } from '../../broker/host-place.js';
 import { readHubFiles } from '../../identity/hub-file.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
 import { clusterOption } from '../cluster/cluster-option.js';
-import { addOptions, sharedOptions } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { defineCommand } from '../define-command.js';
 import { printJsonLine, printTable, toDuration } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 
 /** `notebridge ps`: the hubs and notebooks of this user, or the hubs of a cluster. */
-export function psCommand(command: Command): void {
-  addOptions(command, [
-    sharedOptions.json(),
-    sharedOptions.config(),
+export const psCommand = defineCommand({
+  options: [
+    sharedOptions.json,
+    sharedOptions.config,
     clusterOption('--cluster [urls]', 'the hubs of the cluster at this NATS (default: that of the config), and what each has'),
-  ]).action(async ({ cluster, config, json = false }: { json?: boolean; config?: string; cluster?: string[] | true }) => {
+  ],
+  run: async ({ cluster, config, json = false }) => {
     if (cluster === undefined) return listOpen(json);
     // Loaded only now: the clients of NATS are many files.
     const { listHubs } = await import('../cluster/list-hubs.js');
-    return listHubs({ config, urls: cluster === true ? undefined : cluster, asJson: json });
-  });
-}
+    return listHubs(config, cluster === true ? undefined : cluster, json);
+  },
+});
 
 /** A process of the user, and what it holds. */
 interface OpenHost extends Omit<HoldingProcess, 'kind'> {

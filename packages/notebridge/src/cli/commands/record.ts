@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.js';
 import { loadConfig } from '../../config/load-config.js';
 import { BridgeError } from '../../core/errors.js';
@@ -14,28 +14,34 @@ import { createLineChannel } from '../../rpc/line-channel.js';
 import { openStdioLink } from '../../upstreams/open-link.js';
 import { quote } from '../../util/quote.js';
 import { Redactor } from '../../util/redactor.js';
-import { addHubOptions, addOptions, type HubCommandOptions, listOption } from '../command-options.js';
-import { asTyped } from '../own-command.js';
-import { createOwnNotebridge, serveAgent } from '../own-notebridge.js';
+import { hubOptions, listOption } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
+import { createOwnNotebridge, serveAgent, toNamedLog } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { defaultRecordingBytes, openRecorder } from '../record/open-recorder.js';
 
+const options = [
+  option('--server <name>', 'one server of the config alone, with its own names'),
+  option('--max-size <size>', 'most that is written (10k, 64M; up to 256M); then recording stops, and the session goes on', {
+    default: defaultRecordingBytes,
+    shownDefault: '64M',
+    parse: parseSize,
+  }),
+  option('--force', 'replace the file if it is there'),
+  listOption('--secret-env <name>', 'a variable whose value is a secret, besides those whose names say so (repeatable)'),
+  ...hubOptions,
+];
+
 /** `notebridge record`: a session that can be replayed. */
-export function recordCommand(command: Command): void {
-  command
-    .argument('<file>', 'where to write; if it is there, the new one gets a number')
-    .argument('[command...]', 'the command line of an MCP server, behind "--"')
-    .addHelpText('after', () => asTyped('\nFor example: notebridge record bug.jsonl -- node server.js'));
-  addOptions(command, [
-    new Option('--server <name>', 'one server of the config alone, with its own names'),
-    new Option('--max-size <size>', 'most that is written (10k, 64M; up to 256M); then recording stops, and the session goes on')
-      .default(defaultRecordingBytes, '64M')
-      .argParser(parseSize),
-    new Option('--force', 'replace the file if it is there'),
-    listOption('--secret-env <name>', 'a variable whose value is a secret, besides those whose names say so (repeatable)'),
-  ]);
-  addHubOptions(command).action(runRecord);
-}
+export const recordCommand = defineCommand({
+  arguments: [
+    ['<file>', 'where to write; if it is there, the new one gets a number'],
+    ['[command...]', 'the command line of an MCP server, behind "--"'],
+  ],
+  options,
+  example: 'notebridge record bug.jsonl -- node server.js',
+  run: runRecord,
+});
 
 const units = { '': 1, k: 1024, m: 1024 ** 2 };
 
@@ -47,16 +53,9 @@ function parseSize(text: string): number {
   return bytes;
 }
 
-interface RecordOptions extends HubCommandOptions {
-  maxSize: number;
-  force?: boolean;
-  secretEnv: string[];
-  server?: string;
-}
-
 /** Serves an agent on stdio as the hub, one of its servers, or any other server does, and writes down what is said. */
-async function runRecord(file: string, [program, ...args]: readonly string[], options: RecordOptions): Promise<void> {
-  const { maxSize: maxBytes, force, secretEnv: secretVariables, server } = options;
+async function runRecord(file: string, [program, ...args]: readonly string[], given: OptionsOf<typeof options>): Promise<void> {
+  const { maxSize: maxBytes, force, secretEnv: secretVariables, server } = given;
   const missing = secretVariables.find((name) => (process.env[name] ?? '') === '');
   if (missing !== undefined) throw new BridgeError('bad_usage', `--secret-env ${quote(missing)}: there is no such variable.`);
   if (program !== undefined && server !== undefined)
@@ -69,9 +68,9 @@ async function runRecord(file: string, [program, ...args]: readonly string[], op
   };
   try {
     if (program !== undefined) return await relayCommandLine(program, args, createRecorder);
-    const only = server === undefined ? {} : { config: await configWith(server, options.config), notebook: 'none', followConfig: false };
-    const hold = options.standalone ? 'own' : 'join';
-    await serveAgent(await createOwnNotebridge(options, { command: 'record', oneAgent: true, hold, createRecorder, ...only }));
+    const only = server === undefined ? {} : { config: await configWith(server, given.config), notebook: 'none', followConfig: false };
+    const [hold, createLogger] = [given.standalone ? ('own' as const) : ('join' as const), toNamedLog('record', given)];
+    await serveAgent(await createOwnNotebridge(given, { command: 'record', oneAgent: true, hold, createRecorder, createLogger, ...only }));
   } finally {
     // The last word of a recorded session.
     if (recorder !== undefined) process.stderr.write(`notebridge: ${recorder.summary} Look through it before you pass it on.\n`);

@@ -1,14 +1,15 @@
-import type { Command } from 'commander';
 import { askToRelease } from '../../broker/ask-host.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
+import { defineCommand } from '../define-command.js';
 import { findOpen } from '../notebook/find-open.js';
 import { onOneLine } from '../terminal-logger.js';
 
 /** `notebridge release NOTEBOOK`: ends the hold of the agent that alone changes and runs a notebook. */
-export function releaseCommand(command: Command): void {
-  command.argument('<notebook>', 'its id or address in "notebridge ps", or its .ipynb file').action(releaseNotebook);
-}
+export const releaseCommand = defineCommand({
+  arguments: [['<notebook>', 'its id or address in "notebridge ps", or its .ipynb file']],
+  run: releaseNotebook,
+});
 
 /** The next agent that writes gets it. Rejects with `bad_usage` where no such notebook is open. */
 async function releaseNotebook(named: string): Promise<void> {

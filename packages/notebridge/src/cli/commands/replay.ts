@@ -1,6 +1,5 @@
 import { createReadStream, statSync } from 'node:fs';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type Command, Option } from 'commander';
 import { BridgeError } from '../../core/errors.js';
 import { ownStdio } from '../../processes/own-stdio.js';
 import { Player, type ReplayReport } from '../../recording/player.js';
@@ -11,28 +10,20 @@ import { toScript } from '../../recording/script.js';
 import { createLineChannel } from '../../rpc/line-channel.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
-import { addOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { untilSignal } from '../process-life.js';
 import { printTable, toDuration } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 
-/** `notebridge replay`: a recorded server, served again. */
-export function replayCommand(command: Command): void {
-  command.argument('<file>', 'what "notebridge record" has written');
-  addOptions(command, [
-    new Option('--link <name>', 'which connection of the recording is served (default: what the agent saw, else the only one)'),
-    new Option('--timing <how>', 'answer at once, or with the pauses of the recording').choices(['fast', 'recorded']).default('fast'),
-    new Option('--strict', 'exit with 1 if the client did not do what was recorded'),
-    new Option('--list', 'print what is in the file, and serve nothing'),
-  ]).action(runReplay);
-}
+const options = [
+  option('--link <name>', 'which connection of the recording is served (default: what the agent saw, else the only one)'),
+  option('--timing <how>', 'answer at once, or with the pauses of the recording', { choices: ['fast', 'recorded'], default: 'fast' }),
+  option('--strict', 'exit with 1 if the client did not do what was recorded'),
+  option('--list', 'print what is in the file, and serve nothing'),
+];
 
-interface ReplayOptions {
-  link?: string;
-  timing: 'fast' | 'recorded';
-  strict?: boolean;
-  list?: boolean;
-}
+/** `notebridge replay`: a recorded server, served again. */
+export const replayCommand = defineCommand({ arguments: [['<file>', 'what "notebridge record" has written']], options, run: runReplay });
 
 /** Longest line, in UTF-16 units: a message of the largest size, and what stands around it. */
 const maxLineLength = 80 * 1024 * 1024;
@@ -40,7 +31,7 @@ const maxLineLength = 80 * 1024 * 1024;
 const maxPrinted = 20;
 
 /** Serves a recording until the client goes or a signal comes. Rejects with `bad_recording` or `bad_usage`. */
-async function runReplay(file: string, { link, timing, strict, list }: ReplayOptions): Promise<void> {
+async function runReplay(file: string, { link, timing, strict, list }: OptionsOf<typeof options>): Promise<void> {
   const recording = await openRecording(file);
   for (const gap of recording.gaps) say(gap);
   if (list) return printLinks(recording);

@@ -1,105 +1,78 @@
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
 import type { Notebridge } from '../../assembly/create-notebridge.js';
-import type { ClosableLogger } from '../../state/closable-logger.js';
 import { ownVersion } from '../../state/own-files.js';
-import type { Redacting } from '../../util/redactor.js';
 import { clusterOption, loadClusterConfig } from '../cluster/cluster-option.js';
-import {
-  addOptions,
-  type HubCommandOptions,
-  listOption,
-  numberWithin,
-  parseHubName,
-  parsePort,
-  sharedOptions,
-} from '../command-options.js';
+import { listOption, numberWithin, parseHubName, parsePort, sharedOptions } from '../command-options.js';
+import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { ownCommand } from '../own-command.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { nextSignal } from '../process-life.js';
 import { openRecorder } from '../record/open-recorder.js';
 import { paintFor } from '../terminal.js';
-import { createTerminalLogger } from '../terminal-logger.js';
+import { createStderrLogger } from '../terminal-logger.js';
 import { newTypedCode } from './code.js';
 
-/** `notebridge serve`: the hub as a service, every door on one port. */
-export function serveCommand(command: Command): void {
-  const { config, kernel, sandbox, files, allowNet, codeMode, list, noBrowser, noJournal, logLevel } = sharedOptions;
-  addOptions(command, [
-    config(),
-    new Option('--port <number>', 'port of everything; 0 for any free one').default(8765).argParser(parsePort),
-    new Option('--host <address>', 'address to listen on (default: loopback, both families)'),
-    new Option('--name <name>', 'what your commands call this hub where several of yours run: --hub NAME (default: hub)').argParser(
-      parseHubName,
-    ),
-    new Option('--no-auth', 'ask for no token; on loopback only, and any program that can reach the port can call every tool'),
-    new Option(
-      '--notebook <where>',
-      '"colab", "local" (built in), "jupyter[=ADDRESS]" (your JupyterLab), an .ipynb file, the URL of a Colab notebook, or "none"',
-    ).default('colab'),
-    kernel(),
-    sandbox(),
-    files(),
-    allowNet(),
-    codeMode(),
-    list(),
-    noBrowser(),
-    noJournal(),
-    listOption('--allow-host <host>', 'answer to this host name too (repeatable, exact)'),
-    listOption('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)'),
-    new Option(
-      '--servers-ready-ms <ms>',
-      'how long /readyz says no for a server that is slow to start with the hub (default: 10000)',
-    ).argParser(numberWithin(0, 3_600_000, 'A time is a whole number of milliseconds, at most an hour.')),
-    new Option(
-      '--shared-dir <dir>',
-      'folder shared with kernels: bindings are kept in its "generated", skills are read from its "skills"',
-    ).argParser((dir) => resolve(dir)),
-    new Option(
-      '--record <file>',
-      'write what is said with servers and pages to a new file, without secrets; "notebridge replay" serves it',
-    ).argParser((file) => resolve(file)),
-    clusterOption(
-      '--cluster <urls>',
-      'share the work with other hubs over this NATS, such as nats://host:4222; more of it is in the config',
-    ),
-    logLevel(),
-  ]).action(runServe);
-}
+const options = [
+  sharedOptions.config,
+  option('--port <number>', 'port of everything; 0 for any free one', { default: 8765, parse: parsePort }),
+  option('--host <address>', 'address to listen on (default: loopback, both families)'),
+  option('--name <name>', 'what your commands call this hub where several of yours run: --hub NAME (default: hub)', {
+    parse: parseHubName,
+  }),
+  option('--no-auth', 'ask for no token; on loopback only, and any program that can reach the port can call every tool'),
+  option(
+    '--notebook <where>',
+    '"colab", "local" (built in), "jupyter[=ADDRESS]" (your JupyterLab), an .ipynb file, the URL of a Colab notebook, or "none"',
+    { default: 'colab' },
+  ),
+  sharedOptions.kernel,
+  sharedOptions.sandbox,
+  sharedOptions.files,
+  sharedOptions.allowNet,
+  sharedOptions.codeMode,
+  sharedOptions.list,
+  sharedOptions.noBrowser,
+  sharedOptions.noJournal,
+  listOption('--allow-host <host>', 'answer to this host name too (repeatable, exact)'),
+  listOption('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)'),
+  option('--servers-ready-ms <ms>', 'how long /readyz says no for a server that is slow to start with the hub (default: 10000)', {
+    parse: numberWithin(0, 3_600_000, 'A time is a whole number of milliseconds, at most an hour.'),
+  }),
+  option('--shared-dir <dir>', 'folder shared with kernels: bindings are kept in its "generated", skills are read from its "skills"', {
+    parse: (dir: string) => resolve(dir),
+  }),
+  option('--record <file>', 'write what is said with servers and pages to a new file, without secrets; "notebridge replay" serves it', {
+    parse: (file: string) => resolve(file),
+  }),
+  clusterOption('--cluster <urls>', 'share the work with other hubs over this NATS, such as nats://host:4222; more of it is in the config'),
+  sharedOptions.logLevel,
+];
 
-interface ServeOptions extends HubCommandOptions {
-  host?: string;
-  /** False: no token is required. */
-  auth: boolean;
-  sharedDir?: string;
-  serversReadyMs?: number;
-  name?: string;
-  /** A file that does not exist yet. Absolute. */
-  record?: string;
-  /** Servers of NATS, in place of those of the config. */
-  cluster?: string[];
-}
+/** `notebridge serve`: the hub as a service, every door on one port. */
+export const serveCommand = defineCommand({ options, run: runServe });
+
+type ServeOptions = OptionsOf<typeof options>;
 
 /** From a signal to the end, whatever does not close; behind the time for calls to end. Milliseconds. */
 const endMs = 3000;
 
 /** Serves until a signal comes. Rejects with `bad_usage`, `bad_config`, `port_in_use` or `write_failed`, leaving nothing open. */
-async function runServe(options: ServeOptions): Promise<void> {
-  const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, serversReadyMs, name, sharedDir, record } = options;
-  const bridge = await createOwnNotebridge(options, {
+async function runServe(given: ServeOptions): Promise<void> {
+  const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, serversReadyMs, name, sharedDir, record } = given;
+  const bridge = await createOwnNotebridge(given, {
     command: 'serve',
-    config: options.cluster && (await loadClusterConfig(options.config, options.cluster)),
+    config: given.cluster && (await loadClusterConfig(given.config, given.cluster)),
     hold: 'shared',
     http: { port, host, auth, allowHosts, allowOrigins, serversReadyMs, name },
     sharedDir,
-    createLogger: (redactor) => createServeLog(options, redactor),
+    createLogger: (redactor) => createStderrLogger(redactor, { level: given.logLevel, format: process.stderr.isTTY ? 'text' : 'json' }),
     ...(record === undefined ? {} : { createRecorder: openRecorder({ file: record }) }),
   });
   const signal = nextSignal();
   void signal.then(() => setTimeout(() => process.exit(), bridge.drainMs + endMs).unref());
   try {
     await bridge.start();
-    await reportStart(bridge, options);
+    await reportStart(bridge, given);
     const why = await Promise.race([signal, ...(bridge.notebook?.asked === undefined ? [] : [bridge.notebook.asked])]);
     await drain(bridge, why);
   } finally {
@@ -120,12 +93,6 @@ async function drain(bridge: Notebridge, why: unknown): Promise<void> {
     hub.logger.info('Ending.');
   }
   await bridge.drain(atOnce.signal);
-}
-
-function createServeLog({ logLevel }: ServeOptions, redactor: Redacting): ClosableLogger {
-  const { stderr } = process;
-  const format = stderr.isTTY ? 'text' : 'json';
-  return createTerminalLogger({ level: logLevel, redactor, write: (text) => stderr.write(text), format, paint: paintFor(stderr) });
 }
 
 async function reportStart(bridge: Notebridge, options: ServeOptions): Promise<void> {

@@ -1,51 +1,50 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellWord } from '@notebridge/kit/shell-word';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { sharedOptions } from '../command-options.js';
+import { defineCommand, option } from '../define-command.js';
 import { asTyped } from '../own-command.js';
-import { type ConfigPlace, hosts, type Scope } from '../setup/hosts.js';
-import { type AskedOfEntry, type SetupReport, setup } from '../setup/setup.js';
+import { type ConfigPlace, hosts } from '../setup/hosts.js';
+import { type SetupReport, setup } from '../setup/setup.js';
 
 /** What the command sees of the process that it runs in. */
 export interface SetupTerminal extends ConfigPlace {
   print(text: string): void;
 }
 
-interface SetupCommandOptions extends AskedOfEntry {
-  scope?: Scope;
-  write?: boolean;
-  json?: boolean;
-}
+const typed = [
+  option(
+    '--notebook <where>',
+    'what its agents work in: an .ipynb file (written as a whole path), "jupyter[=ADDRESS]", "local" or "colab"',
+  ),
+  option(
+    '--kernel <which>',
+    'what runs the code of that file: see "notebridge kernels"; a path is written whole, and needs ipykernel in it',
+  ),
+  sharedOptions.files,
+  sharedOptions.allowNet,
+  sharedOptions.codeMode,
+  option('--url [address]', 'connect to a hub that serves, in place of starting one (default: the hub that you run)'),
+  option(
+    '--scope <scope>',
+    'for which projects: "local" for this one (Claude Code, where it is the default), "project" for this one in a file of it, "user" for all',
+    { choices: ['local', 'project', 'user'] },
+  ),
+  option('--write', "merge it into the host's file; the old file is kept beside it"),
+  option('--json', 'print a JSON object, for scripts'),
+];
 
 /** `notebridge setup HOST`: prints how an agent host starts us, or with `--write` puts it into the host's own config. */
 export function setupCommand(command: Command, { print, ...place }: SetupTerminal = ownTerminal()): void {
-  command
-    .argument('[host]', hosts.map((host) => host.name).join(', '))
-    .option(
-      '--notebook <where>',
-      'what its agents work in: an .ipynb file (written as a whole path), "jupyter[=ADDRESS]", "local" or "colab"',
-    )
-    .option(
-      '--kernel <which>',
-      'what runs the code of that file: see "notebridge kernels"; a path is written whole, and needs ipykernel in it',
-    )
-    .addOption(sharedOptions.files())
-    .addOption(sharedOptions.allowNet())
-    .addOption(sharedOptions.codeMode())
-    .option('--url [address]', 'connect to a hub that serves, in place of starting one (default: the hub that you run)')
-    .addOption(
-      new Option(
-        '--scope <scope>',
-        'for which projects: "local" for this one (Claude Code, where it is the default), "project" for this one in a file of it, "user" for all',
-      ).choices(['local', 'project', 'user']),
-    )
-    .option('--write', "merge it into the host's file; the old file is kept beside it")
-    .option('--json', 'print a JSON object, for scripts')
-    .action(async (host: string | undefined, { write = false, json = false, ...named }: SetupCommandOptions) => {
+  defineCommand({
+    arguments: [['[host]', hosts.map((host) => host.name).join(', ')]],
+    typed,
+    run: async (host, { write = false, json = false, ...named }) => {
       const report = await setup({ host, write, ...named, ...place });
       print(json ? `${JSON.stringify(report, undefined, 2)}\n` : describeSetup(report));
-    });
+    },
+  })(command);
 }
 
 function ownTerminal(): SetupTerminal {

@@ -4,28 +4,39 @@ import { BridgeError } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { writeOutHidden } from '../../util/hidden-characters.js';
 import { quote } from '../../util/quote.js';
-import { sharedOptions, subcommand } from '../command-options.js';
+import { sharedOptions } from '../command-options.js';
+import { addSubcommand, type DefinedCommand, defineCommand } from '../define-command.js';
 import { asTyped } from '../own-command.js';
 import { printJsonLine, printTable } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 
 /** `notebridge skills`: what code of agents has saved, and whether others may run it. */
 export function skillsCommand(command: Command): void {
-  const { json } = sharedOptions;
-  command.addOption(json()).action(listSkills);
-  subcommand(command, 'list', 'whose they are, and which everyone may run')
-    .addOption(json())
-    .action((_: unknown, self: Command) => listSkills(self.optsWithGlobals()));
-  subcommand(command, 'show', 'its instructions, code and tests, and how to trust exactly these')
-    .argument('<skill>', 'its name, or its id if several have that name')
-    .action(showSkill);
-  subcommand(command, 'trust', 'let every agent see and run it, each with its own rights, until it is saved anew')
-    .argument('<skill@version>', 'as the last line of `skills show` has it')
-    .action((skill: string) => trustSkill(skill, true));
-  subcommand(command, 'distrust', 'leave it to its saver alone')
-    .argument('<skill>', 'its name, or its id if several have that name')
-    .action((skill: string) => trustSkill(skill, false));
-  subcommand(command, 'delete', 'delete skills').argument('<skill...>', 'names, or ids').action(deleteSkills);
+  const typed = [sharedOptions.json];
+  const skill = 'its name, or its id if several have that name';
+  defineCommand({ typed, run: listSkills })(command);
+  const add = (name: string, description: string, define: DefinedCommand) => addSubcommand(command, name, description, define);
+  const ofList = defineCommand({ typed, run: (_, self) => listSkills(self.optsWithGlobals()) });
+  add('list', 'whose they are, and which everyone may run', ofList);
+  add(
+    'show',
+    'its instructions, code and tests, and how to trust exactly these',
+    defineCommand({ arguments: [['<skill>', skill]], run: showSkill }),
+  );
+  add(
+    'trust',
+    'let every agent see and run it, each with its own rights, until it is saved anew',
+    defineCommand({
+      arguments: [['<skill@version>', 'as the last line of `skills show` has it']],
+      run: (named) => trustSkill(named, true),
+    }),
+  );
+  add(
+    'distrust',
+    'leave it to its saver alone',
+    defineCommand({ arguments: [['<skill>', skill]], run: (named) => trustSkill(named, false) }),
+  );
+  add('delete', 'delete skills', defineCommand({ arguments: [['<skill...>', 'names, or ids']], run: deleteSkills }));
 }
 
 /** Prints all of them, whoever has saved them. */

@@ -1,17 +1,15 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Command } from 'commander';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { sharedOptions } from '../command-options.js';
+import { defineCommand } from '../define-command.js';
+import { askOwner } from '../hub/hub-request.js';
 import { ownHub } from '../hub/own-hub.js';
 import { asTyped } from '../own-command.js';
 import { paint, printJsonLine, printTable, toDuration } from '../terminal.js';
 import { onOneLine, withoutControls } from '../terminal-logger.js';
 
 /** `notebridge status`: the running hub on one screen. */
-export function statusCommand(command: Command): void {
-  command.addOption(sharedOptions.json()).action(showStatus);
-}
+export const statusCommand = defineCommand({ typed: [sharedOptions.json], run: showStatus });
 
 /** Calls that failed, of the last ones. */
 const mostFailed = 5;
@@ -23,8 +21,8 @@ type FailedCall = OwnerBody<'Call'>;
 /** Prints the hub on one screen: what is wrong comes first. Rejects with `closed` without a hub. */
 async function showStatus({ json = false }: { json?: boolean }): Promise<void> {
   const hub = await ownHub();
-  const status = (await hub.ask(ownerPrefix)) as HubStatus;
-  const { calls } = (await hub.ask(`${ownerPrefix}/calls?outcome=failed&limit=${mostFailed}`)) as { calls: FailedCall[] };
+  const status = await askOwner<'Hub'>(hub, '');
+  const { calls } = await askOwner<'Calls'>(hub, `/calls?outcome=failed&limit=${mostFailed}`);
   if (json) return printJsonLine({ url: hub.url, ...(status as unknown as JsonObject), failed_calls: calls });
   printScreen(hub.url, status, calls);
 }

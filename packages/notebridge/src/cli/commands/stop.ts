@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { processExists } from '@notebridge/kit/living-process';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Command } from 'commander';
 import { askToEnd } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { dialHost } from '../../broker/join-link.js';
@@ -10,18 +9,16 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
+import { defineCommand, option } from '../define-command.js';
 import { findOpen } from '../notebook/find-open.js';
 import { onOneLine } from '../terminal-logger.js';
 
 /** `notebridge stop NOTEBOOK` or `stop all`: saves and ends notebooks, wherever they are open. */
-export function stopCommand(command: Command): void {
-  command
-    .argument('<what>', 'its id or address in "notebridge ps", its .ipynb file, or "all"')
-    .option('--force', 'also if something that is in no file is lost')
-    .action((what: string, { force: isForced = false }: { force?: boolean }) =>
-      what === 'all' ? stopAll(isForced) : stopOne(what, isForced),
-    );
-}
+export const stopCommand = defineCommand({
+  arguments: [['<what>', 'its id or address in "notebridge ps", its .ipynb file, or "all"']],
+  typed: [option('--force', 'also if something that is in no file is lost')],
+  run: (what, { force = false }) => (what === 'all' ? stopAll(force) : stopOne(what, force)),
+});
 
 /** How long a process may take to save and end. Milliseconds. */
 const endTimeoutMs = 20_000;

@@ -1,12 +1,11 @@
 import { createServer } from 'node:net';
 import { errnoOf } from '@notebridge/kit/errno';
 import { messageOf } from '@notebridge/kit/message-of';
-import { type HubFile, hubFileOf, hubNamesIn, isOwnHub, readHubFile, readHubFiles } from '../../identity/hub-file.js';
+import { type HubFile, hubFileOf, hubNamesIn, readHubFile, readHubFiles } from '../../identity/hub-file.js';
 import { usualHubName } from '../../identity/hub-name.js';
-import { readOwnerToken } from '../../identity/owner-token.js';
 import { describePortOwner } from '../../processes/port-owner.js';
 import { stateDir } from '../../processes/state-dir.js';
-import { chooseHub } from '../hub/choose-hub.js';
+import { chooseHub, type OwnHub, proven } from '../hub/own-hub.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** Each hub that the user's files name: there, gone, or not what it claims to be. */
@@ -27,8 +26,7 @@ async function checkHub(dir: string, name: string): Promise<Check> {
         `${path} speaks of a hub that has ended without removing it`,
         `Remove it: rm "${path}". The next "notebridge serve" of that name replaces it too.`,
       );
-    const token = readOwnerToken(dir);
-    if (token !== undefined && (await isOwnHub(hub.url, token))) return ok(title, `${hub.url} (pid ${hub.pid}, version ${hub.version})`);
+    if (await proven(hub)) return ok(title, `${hub.url} (pid ${hub.pid}, version ${hub.version})`);
     return failedCheck(
       title,
       `${path} says ${hub.url} (pid ${hub.pid}), but what listens there cannot prove that it is your hub`,
@@ -40,10 +38,10 @@ async function checkHub(dir: string, name: string): Promise<Check> {
 }
 
 /** The user's hub that serves; `find`: which one, by default that of commands. Undefined: none does, or something of it is at fault. Never rejects. */
-export async function findOwnHub(find = (): HubFile | undefined => chooseHub()): Promise<{ url: string; token: string } | undefined> {
+export async function findOwnHub(find = (): HubFile | undefined => chooseHub()): Promise<OwnHub | undefined> {
   try {
-    const [hub, token] = [find(), readOwnerToken(stateDir())];
-    return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token)) ? { url: hub.url, token } : undefined;
+    const hub = find();
+    return hub && (await proven(hub));
   } catch {
     return undefined;
   }

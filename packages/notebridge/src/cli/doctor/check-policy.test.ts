@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { PolicyReport } from '../../catalog/policy-report.js';
 import type { Config } from '../../config/config.js';
 import type { ServerConfig } from '../../config/server-config.js';
-import { approvalText, codeModeText } from '../client/policy-text.js';
+import { approvalText, codeModeText } from '../commands/tools.js';
 import { checkPolicy } from './check-policy.js';
 
 const server = (name: string, more: object = {}): ServerConfig =>

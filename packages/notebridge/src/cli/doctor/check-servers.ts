@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { HubOfCluster } from '../../assembly/cluster/look-at-cluster.js';
 import { ConfigServers } from '../../assembly/config-servers.js';
 import { ownServerInfo } from '../../assembly/settings.js';
 import type { Config } from '../../config/config.js';
@@ -13,8 +14,11 @@ import { stateDir } from '../../processes/state-dir.js';
 import { pushHint } from '../../upstreams/push-only.js';
 import { quote } from '../../util/quote.js';
 import type { Redactor } from '../../util/redactor.js';
+import { isInCluster } from '../grants/grant-desk.js';
+import { askOwner } from '../hub/hub-request.js';
+import { onOneLine } from '../terminal-logger.js';
 import { type Check, failedCheck, note, ok } from './check.js';
-import { type CheckOneServer, type ClusterSeen, findCheckOfOne } from './check-one-server.js';
+import { findOwnHub } from './check-hub.js';
 
 /** Of a `per-agent` server: what counts as one agent. */
 const whoIsOne = 'runs once for each agent, which over HTTP in 2026-07-28 means each token and client name: one grant per agent';
@@ -108,4 +112,61 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Looks at a server with `placement: one` without starting it: the hubs decide by a claim who does, and one outside of them has none. */
+type CheckOneServer = (server: ServerConfig) => Check;
+
+export interface ClusterSeen {
+  /** False: neither the config nor an option names one. */
+  isNamed: boolean;
+  /** Who is there. Undefined: it could not be looked at. */
+  hubs: readonly HubOfCluster[] | undefined;
+}
+
+const askMs = 5000;
+
+/** Undefined: there is no cluster, so such a server runs here as any other. Never rejects. */
+export async function findCheckOfOne({ isNamed, hubs }: ClusterSeen): Promise<CheckOneServer | undefined> {
+  if (hubs !== undefined) return (server) => checkAtHubs(server, hubs);
+  const said = await askOwnHub().catch(() => undefined);
+  if (!isNamed && said?.isInCluster !== true) return undefined;
+  return (server) => checkAtOwnHub(server, said?.servers.find(({ name }) => name === server.name)?.status);
+}
+
+function checkAtHubs({ name, lazy }: ServerConfig, hubs: readonly HubOfCluster[]): Check {
+  const title = `server ${name}`;
+  for (const hub of hubs) {
+    const claim = hub.has.find((one) => one.kind === 'server' && one.name === name);
+    if (claim !== undefined)
+      return toPlacedCheck(title, `the hub ${onOneLine(quote(hub.name))} of the cluster has it`, onOneLine(String(claim.about.status)));
+  }
+  const found = 'no hub of the cluster has it just now; it was not started here, since a hub is to run the only one';
+  if (hubs.length === 0) return note(title, found, 'Start a hub: notebridge serve. Then run this again.');
+  if (lazy) return ok(title, `${found}. The first call starts it`);
+  return note(title, found, 'Run this again. If it stays so, look whether it is in the config of the hubs.');
+}
+
+function checkAtOwnHub({ name }: ServerConfig, status: string | undefined): Check {
+  const title = `server ${name}`;
+  if (status !== undefined) return toPlacedCheck(title, 'a hub of the cluster has it, as your running hub says', status);
+  return note(
+    title,
+    'not started here, since the cluster is to have one; which hub runs it could not be asked',
+    'Fix what is said of the cluster above, then run this again.',
+  );
+}
+
+function toPlacedCheck(title: string, who: string, status: string): Check {
+  const found = `${who}: ${status}. It was not started a second time`;
+  if (status === 'failed') return failedCheck(title, found, `See why, at that hub: notebridge servers`);
+  return status === 'restarting' ? note(title, found, 'See why, at that hub: notebridge servers') : ok(title, found);
+}
+
+/** What the hub of this user says. Undefined: none runs. Rejects if it does not answer. */
+async function askOwnHub() {
+  const hub = await findOwnHub();
+  if (hub === undefined) return undefined;
+  const { servers } = await askOwner<'Hub'>(hub, '', { timeoutMs: askMs });
+  return { isInCluster: await isInCluster(hub), servers };
 }

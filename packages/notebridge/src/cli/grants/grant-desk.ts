@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { ownerPrefix } from '../../doors/owner/owner-routes.js';
+import type { OwnerBody, OwnerBodyName } from '../../doors/owner/owner-schemas.js';
 import type { GrantChange } from '../../grants/audit-line.js';
 import type { GrantView } from '../../grants/grant.js';
 import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
 import { stateDir } from '../../processes/state-dir.js';
-import { askHub, type HubRequest } from '../client/hub-request.js';
-import { chooseHub } from '../hub/choose-hub.js';
+import { askOwner, type HubRequest } from '../hub/hub-request.js';
+import { findHub, type OwnHub } from '../hub/own-hub.js';
 
 /** Where the owner issues and revokes grants: the user's file, or a cluster, by the hub that runs here. */
 export interface GrantDesk extends Pick<GrantStore, 'issue' | 'renew' | 'revoke'> {
@@ -47,12 +46,9 @@ async function recordGrant(change: GrantChange): Promise<void> {
   log.close();
 }
 
-type HubOfUser = { url: string; token: string };
-
 /** The hub of this user that is in a cluster. Undefined: the grants of this user are in its file. */
-async function findClusterHub(): Promise<HubOfUser | undefined> {
-  // Nothing is loaded for it where no hub has ever run.
-  const hub = chooseHub() === undefined ? undefined : await (await import('../client/open-source.js')).findHub();
+async function findClusterHub(): Promise<OwnHub | undefined> {
+  const hub = await findHub();
   if (hub !== undefined) return (await isInCluster(hub)) ? hub : undefined;
   const { loadConfig } = await import('../../config/load-config.js');
   const { cluster } = await loadConfig({ env: process.env }).catch(() => ({ cluster: undefined }));
@@ -64,40 +60,35 @@ async function findClusterHub(): Promise<HubOfUser | undefined> {
 }
 
 /** Whether this hub is one of a cluster. */
-export async function isInCluster(hub: HubOfUser): Promise<boolean> {
-  return (await askGrants(hub)).in_cluster === true;
-}
-
-/** What a hub answers below the path of its grants. */
-async function askGrants({ url, token }: HubOfUser, below = '', more: Partial<HubRequest> = {}): Promise<JsonObject> {
-  const answer = await askHub(url, { path: `${ownerPrefix}/grants${below}`, token, timeoutMs: askMs, ...more });
-  return isJsonObject(answer) ? answer : {};
+export async function isInCluster(hub: OwnHub): Promise<boolean> {
+  return (await askOwner<'Grants'>(hub, '/grants', { timeoutMs: askMs })).in_cluster === true;
 }
 
 /** Asks whichever hub of the user's is in the cluster just now: it may be started again while a grant is kept. */
-async function askCluster(below?: string, more?: Partial<HubRequest>): Promise<JsonObject> {
+async function askCluster<Name extends OwnerBodyName>(below: string, more: HubRequest = {}): Promise<OwnerBody<Name>> {
   const hub = await findClusterHub();
-  if (hub !== undefined) return askGrants(hub, below, more);
+  if (hub !== undefined) return askOwner<Name>(hub, `/grants${below}`, { timeoutMs: askMs, ...more });
   throw new BridgeError('closed', 'No hub of yours runs that is in the cluster of this grant. Start one: notebridge serve');
 }
 
 const clusterDesk: GrantDesk = {
   issue: async ({ ttlMs, readOnly, perMinute, holder: _, ...terms } = {}) => {
     const body = { ...terms, read_only: readOnly, per_minute: perMinute, ttl_seconds: ttlMs && ttlMs / 1000 };
-    return toIssued(await askCluster('', { body }));
+    return toIssued(await askCluster<'IssuedGrant'>('', { body }));
   },
   renew: async (id, ttlMs) => {
     try {
-      return toIssued(await askCluster(`/${encodeURIComponent(id)}/renew`, { body: { ttl_seconds: ttlMs && ttlMs / 1000 } }));
+      const body = { ttl_seconds: ttlMs && ttlMs / 1000 };
+      return toIssued(await askCluster<'IssuedGrant'>(`/${encodeURIComponent(id)}/renew`, { body }));
     } catch (error) {
       if (codeOf(error) !== 'bad_params' || !(error instanceof Error)) throw error;
       throw new BridgeError('bad_grant', error.message, { cause: error });
     }
   },
-  list: async () => ((await askCluster()).grants as JsonObject[]).map(toView),
+  list: async () => (await askCluster<'Grants'>('')).grants.map(toView),
   revoke: async (id) => {
     try {
-      await askCluster(`/${encodeURIComponent(id)}`, { method: 'DELETE' });
+      await askCluster<'Revoked'>(`/${encodeURIComponent(id)}`, { method: 'DELETE' });
       return true;
     } catch (error) {
       if (codeOf(error) === 'bad_params') return false;
@@ -106,14 +97,13 @@ const clusterDesk: GrantDesk = {
   },
 };
 
-function toIssued({ grant, token }: JsonObject): IssuedGrant {
-  return { ...toView(grant as JsonObject), token: String(token) };
+function toIssued({ grant, token }: OwnerBody<'IssuedGrant'>): IssuedGrant {
+  return { ...toView(grant), token };
 }
 
 /** As `describeGrant` has made it. */
-function toView({ read_only, created_at, expires_at, per_minute, ...grant }: JsonObject): GrantView {
-  const plain = { ...grant, perMinute: per_minute };
-  const given = Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, value ?? undefined]));
-  const times = { createdAt: Date.parse(String(created_at)), expiresAt: Date.parse(String(expires_at)) };
-  return { ...given, readOnly: read_only === true, ...times } as unknown as GrantView;
+function toView({ read_only: readOnly, created_at, expires_at, per_minute: perMinute, ...grant }: OwnerBody<'Grant'>): GrantView {
+  const given = Object.fromEntries(Object.entries({ ...grant, perMinute }).map(([name, value]) => [name, value ?? undefined]));
+  const times = { createdAt: Date.parse(created_at), expiresAt: Date.parse(expires_at) };
+  return { ...given, readOnly, ...times } as unknown as GrantView;
 }

@@ -8,7 +8,7 @@ import type { Environment } from '../../processes/environment.js';
 import { stateDir } from '../../processes/state-dir.js';
 import { quote } from '../../util/quote.js';
 import { toWholeKernel } from '../command-options.js';
-import { chooseHub } from '../hub/choose-hub.js';
+import { chooseHub } from '../hub/own-hub.js';
 
 /** The value of `--notebook` as it is written into a host's file. */
 export interface NotebookArgument {

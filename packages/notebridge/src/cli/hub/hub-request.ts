@@ -5,10 +5,9 @@ import { BridgeError, type ErrorCode, errorTable } from '../../core/errors.js';
 import { parseMessage, printMessage } from '../../core/wire.js';
 import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { OwnerBody, OwnerBodyName } from '../../doors/owner/owner-schemas.js';
+import type { OwnHub } from './own-hub.js';
 
 export interface HubRequest {
-  path: string;
-  token: string;
   /** Sent as JSON; left out: a GET. */
   body?: JsonObject;
   /** Default: POST with a body, GET without. */
@@ -25,29 +24,29 @@ export interface HubRequest {
  * Asks the hub. Not by `fetch`, which gives up after five minutes of silence. Rejects with `cancelled`, `closed` if the hub is gone,
  * or what the hub said.
  */
-export async function askHub(url: string, options: HubRequest): Promise<unknown> {
-  const response = await send(url, options);
+export async function askHub(hub: OwnHub, path: string, options: HubRequest): Promise<unknown> {
+  const response = await send(hub, path, options);
   return parseMessage(await textOf(response));
 }
 
 /** Asks a route of the owner's API, which answers with the body of that name. Given up after 10 s unless it is said otherwise. Rejects as `askHub`. */
-export async function askOwner<Name extends OwnerBodyName>(
-  { url, token }: { url: string; token: string },
-  path: string,
-  more: Omit<HubRequest, 'path' | 'token'> = {},
-): Promise<OwnerBody<Name>> {
-  return (await askHub(url, { timeoutMs: 10_000, ...more, path: `${ownerPrefix}${path}`, token })) as OwnerBody<Name>;
+export async function askOwner<Name extends OwnerBodyName>(hub: OwnHub, path: string, options: HubRequest = {}): Promise<OwnerBody<Name>> {
+  return (await askHub(hub, `${ownerPrefix}${path}`, { timeoutMs: 10_000, ...options })) as OwnerBody<Name>;
 }
 
 /** As `askHub`, for an answer of one object per line. The last one is returned, those before are passed to the callback. */
-export async function streamFromHub(url: string, options: HubRequest & { onLine: (line: JsonObject) => void }): Promise<JsonObject> {
-  const response = await send(url, options);
+export async function streamFromHub(
+  hub: OwnHub,
+  path: string,
+  { onLine, ...options }: HubRequest & { onLine: (line: JsonObject) => void },
+): Promise<JsonObject> {
+  const response = await send(hub, path, options);
   let rest = '';
   let last: JsonObject | undefined;
   const take = (line: string): void => {
     const value = line === '' ? undefined : parseMessage(line);
     if (!isJsonObject(value)) return;
-    if (last !== undefined) options.onLine(last);
+    if (last !== undefined) onLine(last);
     last = value;
   };
   try {
@@ -60,13 +59,14 @@ export async function streamFromHub(url: string, options: HubRequest & { onLine:
     throw toFault(error, options.signal);
   }
   take(rest);
-  if (last === undefined) throw gone(url);
+  if (last === undefined) throw new BridgeError('closed', `The hub at ${hub.url} ended before it answered.`);
   return last;
 }
 
 async function send(
-  url: string,
-  { path, token, body, method: asked, accept = 'application/json', headers: more, signal, timeoutMs }: HubRequest,
+  { url, token }: OwnHub,
+  path: string,
+  { body, method: asked, accept = 'application/json', headers: more, signal, timeoutMs }: HubRequest,
 ): Promise<IncomingMessage> {
   const text = body === undefined ? undefined : printMessage(body);
   const method = asked ?? (text === undefined ? 'GET' : 'POST');
@@ -108,10 +108,6 @@ function toFault(error: unknown, signal?: AbortSignal): BridgeError {
   return new BridgeError('closed', `The hub does not answer: ${messageOf(error)}. Look whether it still runs: notebridge servers`, {
     cause: error,
   });
-}
-
-function gone(url: string): BridgeError {
-  return new BridgeError('closed', `The hub at ${url} ended before it answered.`);
 }
 
 /** What the hub said, under the code that it gave. */

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { writeHubFile } from '../../identity/hub-file.js';
 import { ensureOwnerToken, proveOwner } from '../../identity/owner-token.js';
 import { stateDir } from '../../processes/state-dir.js';
-import { findHub } from './open-source.js';
+import { findHub } from './own-hub.js';
 
 it('what listens at the address of the hub is used, and shown the token, once it has proved to know it', { tags: ['P-092'] }, async () => {
   const home = mkdtempSync(join(tmpdir(), 'notebridge-find-hub-'));

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { assignNames, isIdentifier, toParameterName, toPythonName } from './names.js';
+import { assignNames } from './names.js';
+import { isIdentifier, toParameterName, toPythonName } from './python/python-names.js';
 
-const files = { ignoreCase: true, kind: 'tool' };
-const namesOf = (...wires: string[]) => Object.fromEntries(assignNames(wires, files).map(({ wire, python }) => [wire, python]));
+const files = { ignoreCase: true, kind: 'tool', toName: toPythonName };
+const namesOf = (...wires: string[]) =>
+  Object.fromEntries(assignNames(wires, files).map((name, index): [string, string] => [wires[index] ?? '', name]));
 
 describe('toPythonName', () => {
   it.each([
