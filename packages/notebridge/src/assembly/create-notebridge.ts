@@ -114,7 +114,7 @@ class Assembly implements Notebridge {
       serverInfo,
       logger,
       logLevels: servers?.logLevels,
-      mayHear: (principal, event) => guard.admission.mayHear(principal, event),
+      mayHear: (principal, event) => guard.admission.rightsOf(principal).mayHear(event),
       whileLive: guard.whileLive,
     });
     cluster?.routeStates(this.hub);

@@ -5,11 +5,11 @@ import type { HubReport } from '../catalog/describe-servers.js';
 import type { KernelStartObserver } from '../code-mode/kernel-starts.js';
 import type { WatchedConfig } from '../config/config-edit.js';
 import { BridgeError, codeOf } from '../core/errors.js';
-import { owner } from '../core/principal.js';
 import { connectPath } from '../doors/connect/connect-door.js';
 import { createConsoleDoor, newConsoleAddress } from '../doors/console/console-door.js';
 import { ConsoleSessions } from '../doors/console/console-sessions.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
+import type { Authenticate } from '../doors/http/authenticator.js';
 import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
 import { listenHttp } from '../doors/http/listen.js';
 import { refuse } from '../doors/http/refusal.js';
@@ -107,17 +107,20 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const { name = usualHubName } = options;
   redactor.add(ownerToken);
   await assertNameFree(name, { stateDir, ownerToken });
-  const authority = createAuthority({ store: guard.store, ownerToken, noAuth: options.auth === false });
   const shared = createSharedPort();
   const metrics = await openMetrics(behind);
   const app = createApp(options, { place, behind, metrics });
   const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret), typed: acceptTypedCodes(stateDir) });
+  const known = { store: guard.store, ownerToken, noAuth: options.auth === false };
+  const authority = createAuthority(known);
+  const withTabs = createAuthority({ ...known, isTab: (token) => consoles.has(token) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
   const kept = new KeptSessions({ dir: stateDir, name, logger });
   const agents = addDoors(app, {
     ...behind,
     serversReadyMs: options.serversReadyMs,
     authority,
+    withTabs,
     ownerToken,
     metrics,
     consoles,
@@ -190,6 +193,8 @@ async function openMetrics({ settings: { config }, servers, guard, edits, cluste
 interface AddedDoors extends BehindHttp {
   serversReadyMs: number | undefined;
   authority: Authority;
+  /** The same, and it knows the tabs of the console. */
+  withTabs: Authority;
   ownerToken: string;
   metrics: HubMetrics | undefined;
   consoles: ConsoleSessions;
@@ -231,6 +236,7 @@ function addDoors(
     cluster: ofHub,
     answers,
     authority,
+    withTabs,
     ownerToken,
     metrics,
     consoles,
@@ -241,16 +247,11 @@ function addDoors(
   const { config, logger } = settings;
   const cluster = ofHub?.cluster;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
-  const byToken = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
-  const watching = (authorization: string | undefined) =>
-    consoles.has(authorization) ? owner : authority.authenticate(authorization, 'watch');
-  const authenticate = (authorization: string | undefined) => (consoles.has(authorization) ? owner : byToken(authorization));
+  const watching: Authenticate = (authorization) => withTabs.authenticate(authorization, 'watch');
   const proxy = createToolProxy(app, {
     hub,
     servers,
-    authenticate,
-    mayList: (principal, address, tool) => guard.admission.mayList(principal, address, tool),
-    mayListWhole: (principal, server) => guard.admission.mayListWhole(principal, server),
+    authenticate: (authorization) => withTabs.authenticate(authorization, 'tools'),
     listerOf: guard.admission.listerOf,
     prove: (nonce, port) => proveOwner(ownerToken, { nonce, port }),
     limits: { maxResultBytes, maxInFlight, ...(serversReadyMs === undefined ? {} : { serversReadyMs }) },
@@ -293,7 +294,7 @@ function addDoors(
     share,
   });
   createMetricsDoor(app, { metrics, scrapers: openScrapeTokens(settings), authenticate: watching, share });
-  createConsoleDoor(app, { sessions: consoles, authenticate: byToken });
+  createConsoleDoor(app, { sessions: consoles, authenticate: (authorization) => authority.authenticate(authorization, 'tools') });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),

@@ -26,6 +26,7 @@ export interface AuditLogOptions {
   onLine?: ((line: string) => void) | undefined;
 }
 
+/** What has a line of its own. */
 type Entry = AuditEntry | RefusedEntry | GrantChange;
 
 /** Calls are written before there are more of them than this, so that a stuck loop fills no memory. */
@@ -64,22 +65,8 @@ export class AuditLog {
     }
   }
 
-  /** Records a call. Never throws. */
-  add(entry: AuditEntry): void {
-    this.#take(entry);
-  }
-
-  /** Records a refused attempt. Never throws. */
-  addRefused(entry: RefusedEntry): void {
-    this.#take(entry);
-  }
-
-  /** Records that a grant was given, renewed or ended. Never throws. */
-  addGrant(change: GrantChange): void {
-    this.#take(change);
-  }
-
-  #take(entry: Entry): void {
+  /** Records a call, a refused attempt, or that a grant was given, renewed or ended. Never throws. */
+  add(entry: Entry): void {
     if (this.#isClosed) return;
     if (this.#waiting.push(entry) >= maxWaiting) return this.flush();
     if (this.#isScheduled) return;

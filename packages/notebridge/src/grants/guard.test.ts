@@ -151,7 +151,13 @@ describe('createGuard', () => {
     pending.isWatched = true;
     const approvals = new Approvals({
       policy: () => new ApprovalPolicy({ approve: 'none', servers: [fs] }, ['notebook']),
-      ...{ pending, labelOf: (id: string) => admission.labelOf(id), redactor: new Redactor(), logger: silentLogger, timeoutMs: 60_000 },
+      ...{
+        pending,
+        labelOf: (principal: Principal) => admission.rightsOf(principal).label,
+        redactor: new Redactor(),
+        logger: silentLogger,
+        timeoutMs: 60_000,
+      },
     });
     hub = new Hub();
     const resolve = (name: string) => ({ server: 'fs', tool: name });
@@ -171,7 +177,7 @@ describe('createGuard', () => {
       policy: () => new ApprovalPolicy(rules, ['notebook']),
       timeoutMs: 60_000,
       pending: new PendingApprovals(),
-      labelOf: (id) => admission.labelOf(id),
+      labelOf: (principal) => admission.rightsOf(principal).label,
       redactor: new Redactor(),
       logger: silentLogger,
     });

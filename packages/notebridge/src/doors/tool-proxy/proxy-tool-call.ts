@@ -11,6 +11,7 @@ import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
+import type { MayList } from '../../grants/may-list.js';
 import { workWhileLive } from '../../grants/while-live.js';
 import { quote } from '../../util/quote.js';
 import { type CallAnswer, failedAnswer, type ToolCallResponse, toAnswer } from './to-answer.js';
@@ -197,19 +198,19 @@ function lacksTool({ knownTools }: ToolServer, tool: string): boolean {
 function unknownServer(proxy: ToolProxy, name: string, principal: Principal): BridgeError {
   if (name === 'skills')
     return new BridgeError('unknown_server', 'Skills proxy caller not registered — skills are not enabled for this agent.');
+  const mayList = proxy.listerOf(principal);
   const available = proxy.servers
     .all()
-    .filter((server) => findServer(proxy.servers, server.name) !== undefined && isListed(proxy, server, principal))
+    .filter((server) => findServer(proxy.servers, server.name) !== undefined && isListed(server, mayList))
     .map((server) => `'${server.name}'`);
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return new BridgeError('unknown_server', `MCP server '${shown}' is not running. Available servers: [${available.join(', ')}]`);
 }
 
-/** True if the principal may know of the server: it may call one of its tools. */
-export function isListed(proxy: ToolProxy, server: ToolServer, principal: Principal): boolean {
-  const { name, knownTools } = server;
-  if (knownTools === undefined || knownTools.length === 0) return proxy.mayListWhole(principal, name);
-  return knownTools.some((tool) => proxy.mayList(principal, { server: name, tool: tool.name }, tool));
+/** True if a principal may know of the server: it may call one of its tools. */
+export function isListed({ name, knownTools }: ToolServer, mayList: MayList): boolean {
+  if (knownTools === undefined || knownTools.length === 0) return mayList(name, undefined);
+  return knownTools.some((tool) => mayList(name, tool));
 }
 
 /** What went wrong, for a stream that has begun and cannot have a status any more. */

@@ -7,7 +7,7 @@ import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
-import { owner, principalKey } from '../../core/principal.js';
+import { owner, type Principal, principalKey } from '../../core/principal.js';
 import { canAnswer, isInputRequired } from '../../core/questions.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { agentKey } from '../../identity/agent-key.js';
@@ -28,7 +28,7 @@ export interface ApprovalsOptions {
   /** Calls whose agent cannot ask its person wait there for the owner. */
   pending: PendingApprovals;
   /** What the owner called the grant of a caller. */
-  labelOf: (grantId: string) => string | undefined;
+  labelOf: (principal: Principal) => string | undefined;
   redactor: Redacting;
   logger: Logger;
   /** How long a person may take to answer. Milliseconds. */
@@ -211,8 +211,7 @@ export class Approvals {
 
   #show({ address, exact, beside, context }: AskedCallOf): ShownCall {
     const { redactor, labelOf } = this.#options;
-    const { principal } = context.caller;
-    const label = principal?.kind === 'grant' ? labelOf(principal.grantId) : undefined;
+    const label = labelOf(context.caller.principal ?? owner);
     const tool = address.tool === '' ? String(context.message.name) : address.tool;
     return showCall({ server: address.server, tool }, { exact, beside, context, label, redactor });
   }
