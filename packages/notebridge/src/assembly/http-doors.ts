@@ -116,17 +116,8 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const withTabs = createAuthority({ ...known, isTab: (token) => consoles.has(token) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
   const kept = new KeptSessions({ dir: stateDir, name, logger });
-  const agents = addDoors(app, {
-    ...behind,
-    serversReadyMs: options.serversReadyMs,
-    authority,
-    withTabs,
-    ownerToken,
-    metrics,
-    consoles,
-    answers,
-    kept,
-  });
+  const { serversReadyMs } = options;
+  const agents = addDoors(app, behind, { serversReadyMs, authority, withTabs, ownerToken, metrics, consoles, answers, kept });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -190,7 +181,8 @@ async function openMetrics({ settings: { config }, servers, guard, edits, cluste
   return metrics;
 }
 
-interface AddedDoors extends BehindHttp {
+/** What the doors share besides what is behind them. */
+interface BetweenDoors {
   serversReadyMs: number | undefined;
   authority: Authority;
   /** The same, and it knows the tabs of the console. */
@@ -223,28 +215,11 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  {
-    settings,
-    hub,
-    servers,
-    guard,
-    describe,
-    notebooks,
-    edits,
-    endSession,
-    adoptSession,
-    cluster: ofHub,
-    answers,
-    authority,
-    withTabs,
-    ownerToken,
-    metrics,
-    consoles,
-    serversReadyMs,
-    kept,
-  }: AddedDoors,
+  behind: BehindHttp,
+  { answers, authority, withTabs, ownerToken, metrics, consoles, serversReadyMs, kept }: BetweenDoors,
 ): McpHttpDoor {
-  const { config, logger } = settings;
+  const { settings, hub, servers, guard, cluster: ofHub, describe, edits, endSession } = behind;
+  const { config, logger, redactor, stateDir, recentLog: log } = settings;
   const cluster = ofHub?.cluster;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
   const watching: Authenticate = (authorization) => withTabs.authenticate(authorization, 'watch');
@@ -268,7 +243,7 @@ function addDoors(
       tokens?.isMeant(authorization) === true ? tokens.authenticate(authorization) : authority.authenticate(authorization, 'agent'),
     challenge: config.auth && addResourceMetadata(app, config.auth),
     endSession,
-    adopted: adoptSession,
+    adopted: behind.adoptSession,
     shelf: cluster?.sessions ?? kept,
     ...(cluster !== undefined && {
       relay: createSessionRelay(cluster),
@@ -283,11 +258,11 @@ function addDoors(
     agents: hub.agents,
     pending: guard.pending,
     calls: guard.calls,
-    log: settings.recentLog,
-    redactor: settings.redactor,
+    log,
+    redactor,
     hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
     grants: { store: guard.store, admission: guard.admission },
-    watched: { notebooks, elsewhere: new NotebooksElsewhere(settings.stateDir, ownVersion()) },
+    watched: { notebooks: behind.notebooks, elsewhere: new NotebooksElsewhere(stateDir, ownVersion()) },
     edits,
     cluster: ofHub?.watch,
     authenticate: watching,

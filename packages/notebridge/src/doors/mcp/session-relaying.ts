@@ -7,7 +7,6 @@ import type { HttpApp } from '../http/http-app.js';
 import { HttpContext } from '../http/http-context.js';
 import { InnerServer } from '../http/inner-server.js';
 import { receiveBody } from '../http/read-body.js';
-import { isRefusal } from '../http/refusal.js';
 import { faultOf, fromRefusal, type HttpFault, printFault } from './http-fault.js';
 import type { RelayedRequest, SessionRelay } from './session-relay.js';
 
@@ -45,8 +44,8 @@ export function relayRequest(context: HttpContext, relay: SessionRelay, { app, m
   if (request.method !== 'POST') return send('');
   receiveBody(request, app.maxBodyBytes, (body) => {
     if (body === undefined) return;
-    if (isRefusal(body)) context.refuse(fromRefusal(body));
-    else send(body.text);
+    if (typeof body === 'string') send(body);
+    else context.refuse(fromRefusal(body));
   });
 }
 

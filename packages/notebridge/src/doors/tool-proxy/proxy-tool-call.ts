@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ToolNames } from '../../catalog/tool-names.js';
-import type { Caller, ParentCall, TraceHeaders } from '../../core/call-context.js';
+import type { ParentCall, TraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
@@ -136,7 +136,8 @@ function toContext(
   call: ToolCallRequest & ToolCallOptions,
   { principal, callId }: { principal: Principal; callId: string },
 ): RequestContext {
-  const { onEvent } = call;
+  const { onEvent, parent } = call;
+  const caller = proxy.callerOf(principal);
   const name = proxy.names.nameOf(target);
   return new RequestContext({
     method: 'tools/call',
@@ -144,8 +145,9 @@ function toContext(
     message:
       onEvent === undefined ? { name, arguments: call.arguments } : { name, arguments: call.arguments, _meta: { progressToken: callId } },
     callId,
-    caller: toCaller(proxy.callerOf(principal), call.parent),
-    parent: call.parent,
+    // Code that runs in the course of an agent's call has the agent's own instance of a server that has one for each.
+    caller: parent?.caller === undefined ? caller : { ...caller, sessionId: parent.caller.sessionId },
+    parent,
     isTyped: call.isTyped,
     cancellation: call.cancellation ?? new Cancellation(),
     target,
@@ -154,11 +156,6 @@ function toContext(
     asker: call.asker,
     requestId: callId,
   });
-}
-
-/** Code that runs in the course of an agent's call has the agent's own instance of a server that has one for each. */
-function toCaller(caller: Caller, parent: ParentCall | undefined): Caller {
-  return parent?.caller === undefined ? caller : { ...caller, sessionId: parent.caller.sessionId };
 }
 
 /** The codes that this door spells as its reference does. */
