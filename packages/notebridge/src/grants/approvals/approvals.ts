@@ -8,7 +8,7 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
-import { canAnswer, isInputRequired } from '../../core/questions.js';
+import { canAnswer, isInputRequired, type Question } from '../../core/questions.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { agentKey } from '../../identity/agent-key.js';
 import type { Redacting } from '../../util/redactor.js';
@@ -16,10 +16,9 @@ import { settlesWithin } from '../../util/settles-within.js';
 import type { ApprovedBy } from '../audit-line.js';
 import { notebookServer } from '../guarded-methods.js';
 import type { ApprovalPolicy } from './approval-policy.js';
-import { toApprovalQuestion, toDecision } from './approval-question.js';
 import { type ShownCall, showCall } from './approval-text.js';
 import { type AskedCallOf, AskedStates } from './asked-states.js';
-import type { ApprovalOutcome, PendingApprovals, WhoWaits } from './pending-approvals.js';
+import type { ApprovalOutcome, Decision, PendingApprovals, WhoWaits } from './pending-approvals.js';
 import { toReadableCall, toSentCall } from './readable-call.js';
 
 export interface ApprovalsOptions {
@@ -293,4 +292,35 @@ class SessionApprovals {
     const [oldest] = this.#keys;
     if (this.#keys.size > mostKept && oldest !== undefined) this.#keys.delete(oldest);
   }
+}
+
+/** The question to the person at an agent, as a form. */
+function toApprovalQuestion({ message }: ShownCall): Question {
+  return {
+    method: 'elicitation/create',
+    params: {
+      message,
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          decision: {
+            type: 'string',
+            title: 'Approve',
+            description: 'This call alone, or this tool for as long as this session lasts. To refuse, decline.',
+            enum: ['once', 'session'],
+            enumNames: ['This call', 'This tool, in this session'],
+            default: 'once',
+          },
+        },
+        required: ['decision'],
+      },
+    },
+  };
+}
+
+/** What the person decided. Only an `accept` that says what for approves: one without a decision, as a host sends that shows no forms, does not. */
+export function toDecision(answer: unknown): Decision {
+  if (!isJsonObject(answer) || answer.action !== 'accept') return 'deny';
+  const decision = isJsonObject(answer.content) ? answer.content.decision : undefined;
+  return decision === 'once' || decision === 'session' ? decision : 'deny';
 }
