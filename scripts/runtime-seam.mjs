@@ -15,7 +15,6 @@ const furtherFiles = [
   'packages/notebridge/src/grants/shared-grant-entry.ts',
   'packages/notebridge/src/grants/shared-grant-writer.ts',
   'packages/notebridge/src/grants/shared-grants.ts',
-  'packages/notebridge/src/grants/watch-beat.ts',
   'packages/notebridge/src/util/sealed-text.ts',
 ];
 

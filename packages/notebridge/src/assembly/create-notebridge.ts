@@ -114,7 +114,7 @@ class Assembly implements Notebridge {
       serverInfo,
       logger,
       logLevels: servers?.logLevels,
-      mayHear: (principal, event) => guard.admission.mayHear(principal, event),
+      mayHear: (principal, event) => guard.admission.rightsOf(principal).mayHear(event),
       whileLive: guard.whileLive,
     });
     cluster?.routeStates(this.hub);
@@ -214,21 +214,18 @@ class Assembly implements Notebridge {
     if (options.http === undefined || servers === undefined) return;
     const { openHttpDoors } = await import('./http-doors.js');
     const guard = { ...this.#guard, store: await this.#guard.open() };
-    const endSession = (sessionId: string): void => {
-      void servers.endSession(sessionId);
-      this.notebook?.endSession?.(sessionId);
-      this.#codeMode?.endSession(sessionId);
-    };
     const doors = await openHttpDoors(options.http, {
-      ...{
-        settings,
-        hub: this.hub,
-        servers,
-        guard,
-        endSession,
-        adoptSession: (id: string) => this.notebook?.adoptSession?.(id),
-        cluster: this.#parts.cluster,
+      settings,
+      hub: this.hub,
+      servers,
+      guard,
+      cluster: this.#parts.cluster,
+      endSession: (sessionId) => {
+        void servers.endSession(sessionId);
+        this.notebook?.endSession?.(sessionId);
+        this.#codeMode?.endSession(sessionId);
       },
+      adoptSession: (sessionId) => this.notebook?.adoptSession?.(sessionId),
       describe: () => this.describe(),
       notebooks: () => this.notebook?.watched,
       edits: this.#edits,

@@ -5,11 +5,11 @@ import type { HubReport } from '../catalog/describe-servers.js';
 import type { KernelStartObserver } from '../code-mode/kernel-starts.js';
 import type { WatchedConfig } from '../config/config-edit.js';
 import { BridgeError, codeOf } from '../core/errors.js';
-import { owner } from '../core/principal.js';
 import { connectPath } from '../doors/connect/connect-door.js';
 import { createConsoleDoor, newConsoleAddress } from '../doors/console/console-door.js';
 import { ConsoleSessions } from '../doors/console/console-sessions.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
+import type { Authenticate } from '../doors/http/authenticator.js';
 import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
 import { listenHttp } from '../doors/http/listen.js';
 import { refuse } from '../doors/http/refusal.js';
@@ -107,23 +107,17 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const { name = usualHubName } = options;
   redactor.add(ownerToken);
   await assertNameFree(name, { stateDir, ownerToken });
-  const authority = createAuthority({ store: guard.store, ownerToken, noAuth: options.auth === false });
   const shared = createSharedPort();
   const metrics = await openMetrics(behind);
   const app = createApp(options, { place, behind, metrics });
   const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret), typed: acceptTypedCodes(stateDir) });
+  const known = { store: guard.store, ownerToken, noAuth: options.auth === false };
+  const authority = createAuthority(known);
+  const withTabs = createAuthority({ ...known, isTab: (token) => consoles.has(token) });
   const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
   const kept = new KeptSessions({ dir: stateDir, name, logger });
-  const agents = addDoors(app, {
-    ...behind,
-    serversReadyMs: options.serversReadyMs,
-    authority,
-    ownerToken,
-    metrics,
-    consoles,
-    answers,
-    kept,
-  });
+  const { serversReadyMs } = options;
+  const agents = addDoors(app, behind, { serversReadyMs, authority, withTabs, ownerToken, metrics, consoles, answers, kept });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -187,9 +181,12 @@ async function openMetrics({ settings: { config }, servers, guard, edits, cluste
   return metrics;
 }
 
-interface AddedDoors extends BehindHttp {
+/** What the doors share besides what is behind them. */
+interface BetweenDoors {
   serversReadyMs: number | undefined;
   authority: Authority;
+  /** The same, and it knows the tabs of the console. */
+  withTabs: Authority;
   ownerToken: string;
   metrics: HubMetrics | undefined;
   consoles: ConsoleSessions;
@@ -218,39 +215,18 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  {
-    settings,
-    hub,
-    servers,
-    guard,
-    describe,
-    notebooks,
-    edits,
-    endSession,
-    adoptSession,
-    cluster: ofHub,
-    answers,
-    authority,
-    ownerToken,
-    metrics,
-    consoles,
-    serversReadyMs,
-    kept,
-  }: AddedDoors,
+  behind: BehindHttp,
+  { answers, authority, withTabs, ownerToken, metrics, consoles, serversReadyMs, kept }: BetweenDoors,
 ): McpHttpDoor {
-  const { config, logger } = settings;
+  const { settings, hub, servers, guard, cluster: ofHub, describe, edits, endSession } = behind;
+  const { config, logger, redactor, stateDir, recentLog: log } = settings;
   const cluster = ofHub?.cluster;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
-  const byToken = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
-  const watching = (authorization: string | undefined) =>
-    consoles.has(authorization) ? owner : authority.authenticate(authorization, 'watch');
-  const authenticate = (authorization: string | undefined) => (consoles.has(authorization) ? owner : byToken(authorization));
+  const watching: Authenticate = (authorization) => withTabs.authenticate(authorization, 'watch');
   const proxy = createToolProxy(app, {
     hub,
     servers,
-    authenticate,
-    mayList: (principal, address, tool) => guard.admission.mayList(principal, address, tool),
-    mayListWhole: (principal, server) => guard.admission.mayListWhole(principal, server),
+    authenticate: (authorization) => withTabs.authenticate(authorization, 'tools'),
     listerOf: guard.admission.listerOf,
     prove: (nonce, port) => proveOwner(ownerToken, { nonce, port }),
     limits: { maxResultBytes, maxInFlight, ...(serversReadyMs === undefined ? {} : { serversReadyMs }) },
@@ -267,7 +243,7 @@ function addDoors(
       tokens?.isMeant(authorization) === true ? tokens.authenticate(authorization) : authority.authenticate(authorization, 'agent'),
     challenge: config.auth && addResourceMetadata(app, config.auth),
     endSession,
-    adopted: adoptSession,
+    adopted: behind.adoptSession,
     shelf: cluster?.sessions ?? kept,
     ...(cluster !== undefined && {
       relay: createSessionRelay(cluster),
@@ -282,18 +258,18 @@ function addDoors(
     agents: hub.agents,
     pending: guard.pending,
     calls: guard.calls,
-    log: settings.recentLog,
-    redactor: settings.redactor,
+    log,
+    redactor,
     hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
     grants: { store: guard.store, admission: guard.admission },
-    watched: { notebooks, elsewhere: new NotebooksElsewhere(settings.stateDir, ownVersion()) },
+    watched: { notebooks: behind.notebooks, elsewhere: new NotebooksElsewhere(stateDir, ownVersion()) },
     edits,
     cluster: ofHub?.watch,
     authenticate: watching,
     share,
   });
   createMetricsDoor(app, { metrics, scrapers: openScrapeTokens(settings), authenticate: watching, share });
-  createConsoleDoor(app, { sessions: consoles, authenticate: byToken });
+  createConsoleDoor(app, { sessions: consoles, authenticate: (authorization) => authority.authenticate(authorization, 'tools') });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
+import type { Principal } from '../core/principal.js';
 import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
 import { ApprovalPolicy, type ApprovalRules } from '../grants/approvals/approval-policy.js';
 import { Approvals } from '../grants/approvals/approvals.js';
 import { PendingApprovals } from '../grants/approvals/pending-approvals.js';
-import type { RefusedEntry } from '../grants/audit-line.js';
 import { AuditLog } from '../grants/audit-log.js';
 import { type DelegateRights, Delegations, isDelegated } from '../grants/delegations.js';
 import type { GrantStore } from '../grants/grant-store.js';
-import { createGuard, type Guard } from '../grants/guard.js';
+import { createGuard, type Guard, type GuardOptions } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
 import { LiveGrants, type WhileLive } from '../grants/while-live.js';
@@ -69,64 +69,55 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
   const { config, logger, redactor, telemetry } = settings;
   const { servers, codeModeTools = [] } = parts;
   const delegations = new Delegations();
-  let approvalPolicy = toPolicy(config);
-  const policy = (): ApprovalPolicy => approvalPolicy;
+  let policy = toPolicy(config);
   let opening: Promise<GrantStore> | undefined;
-  let store: GrantStore | undefined;
-  let audit: AuditLog | undefined;
+  let isOpen = false;
   let isClosed = false;
+  let audit: AuditLog | undefined;
   const openedAudit = (): AuditLog | undefined => {
     // Nothing would close it again.
     if (!isClosed) audit ??= openAudit(settings, parts.cluster);
     return audit;
   };
-  const open = (): Promise<GrantStore> => {
-    if (isClosed && opening === undefined) return Promise.reject(new BridgeError('closed', 'The hub has ended.'));
-    opening ??= openStore(settings, parts.cluster).then((opened) => {
-      opened.onChange((change) => openedAudit()?.addGrant(change));
-      openedAudit();
-      store = opened;
-      return opened;
-    });
-    return opening;
-  };
-  const admission = new Admission({
-    store: {
-      get: (id) => store?.get(id) ?? 'unknown',
-      takeCall: (grant) => store?.takeCall(grant) ?? false,
-      putBackCall: (grant) => store?.putBackCall(grant),
-    },
-    delegations,
-    isTrusted: (server) => approvalPolicy.isTrusted(server),
-  });
+  const admission = new Admission({ delegations, isTrusted: (server) => policy.isTrusted(server) });
   const calls = new RecentCalls({ keeps: config.keepCalls });
   const observers = new CallObservers(calls);
   if (telemetry !== undefined) observers.add(telemetry.observer);
   const pending = new PendingApprovals();
-  const labelOf = (grantId: string): string | undefined => admission.labelOf(grantId);
-  const approvals = new Approvals({ policy, pending, labelOf, redactor, logger, timeoutMs: config.limits.answerTimeoutMs });
+  const labelOf = (principal: Principal): string | undefined => admission.rightsOf(principal).label;
+  const timeoutMs = config.limits.answerTimeoutMs;
+  const approvals = new Approvals({ policy: () => policy, pending, labelOf, redactor, logger, timeoutMs });
   const liveGrants = new LiveGrants((grantId) => admission.endOf(grantId));
   const { whileLive } = liveGrants;
-  const refusedInAudit = config.audit === false ? undefined : { addRefused: (entry: RefusedEntry) => openedAudit()?.addRefused(entry) };
-  const refusals = new Refusals({ audit: refusedInAudit, logger });
   const codeModeNames = new Set(codeModeTools.map(({ name }) => name));
   const ofCodeMode = (name: string): ToolAddress | undefined =>
     codeModeNames.has(name) ? { server: codeModeServer, tool: name } : undefined;
-  const guard = createGuard({
+  const guarded: GuardOptions = {
     admission,
     whileLive,
     get audit() {
       return audit ?? openedAudit();
     },
     observer: observers,
-    get approvals() {
-      return approvalPolicy.isOn ? approvals : undefined;
-    },
+    approvals: policy.isOn ? approvals : undefined,
     resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
     learn: (name, context) => (codeModeNames.has(name) ? undefined : servers?.provider.learn(name, context)),
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
     findTool: (address, context) => findTool(address, context, parts),
-  });
+  };
+  const guard = createGuard(guarded);
+  const refusals = new Refusals({ audit: config.audit === false ? undefined : { add: (entry) => openedAudit()?.add(entry) }, logger });
+  const open = (): Promise<GrantStore> => {
+    if (isClosed && opening === undefined) return Promise.reject(new BridgeError('closed', 'The hub has ended.'));
+    opening ??= openStore(settings, parts.cluster).then((opened) => {
+      opened.onChange((change) => openedAudit()?.add(change));
+      openedAudit();
+      admission.open(opened);
+      isOpen = true;
+      return opened;
+    });
+    return opening;
+  };
   /** Grants that cannot be looked up open nothing. Rights of this process need no file; one of the file that stands behind them refuses them. */
   const untilOpen = async (context: CallContext): Promise<void> => {
     try {
@@ -141,7 +132,7 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
       name: guard.name,
       // Not async: once the grants are there, a call pays for the guard alone.
       onMessage: (context, callNext) =>
-        store !== undefined || isOfOwner(context)
+        isOpen || isOfOwner(context)
           ? guard.onMessage(context, callNext)
           : untilOpen(context).then(() => guard.onMessage(context, callNext)),
     },
@@ -152,9 +143,10 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
     observers,
     pending,
     delegate: (callers, terms) => delegations.delegate(callers, terms),
-    policy,
+    policy: () => policy,
     follow: (rules) => {
-      approvalPolicy = toPolicy(rules);
+      policy = toPolicy(rules);
+      guarded.approvals = policy.isOn ? approvals : undefined;
     },
     open,
     close: async () => {

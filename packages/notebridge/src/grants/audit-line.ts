@@ -53,19 +53,19 @@ export interface GrantChange {
   changedAt: number;
 }
 
-/** The line of a change of grants, newline included. `holder` is true of one that another issuer vouches for. */
+/** The line of a change of grants. `holder` is true of one that another issuer vouches for. */
 export function toGrantLine({ event, grant, changedAt }: GrantChange): string {
   const { id, label, allow, door, readOnly, expiresAt, holder } = grant;
   const terms = { allow, door, read_only: readOnly, expires: new Date(expiresAt).toISOString(), holder: holder !== undefined };
   const more = event === 'grant_revoked' ? {} : terms;
-  return `${JSON.stringify({ time: new Date(changedAt).toISOString(), event, grant_id: id, label, ...more })}\n`;
+  return JSON.stringify({ time: new Date(changedAt).toISOString(), event, grant_id: id, label, ...more });
 }
 
-/** The line of refused attempts, newline included. */
+/** The line of refused attempts. */
 export function toRefusedLine({ door, reason, grantId, remote, times, since, endedAt }: RefusedEntry): string {
   const who = grantId === undefined ? { principal: 'unknown' } : { principal: 'grant', grant_id: grantId };
   const count = times === 1 ? { times } : { times, since: new Date(since).toISOString() };
-  return `${JSON.stringify({ time: new Date(endedAt).toISOString(), outcome: 'refused', reason, ...who, door, remote, ...count })}\n`;
+  return JSON.stringify({ time: new Date(endedAt).toISOString(), outcome: 'refused', reason, ...who, door, remote, ...count });
 }
 
 export interface AuditLineOptions {
@@ -78,29 +78,23 @@ export interface AuditLineOptions {
 const maxName = 256;
 
 /**
- * Appends the line of a call, newline included, in pieces to be joined: joining them once for many lines is far cheaper than
- * flattening a text that was put together by `+`. Sizes are estimates (`roughSizeOf`), and named `…_at_least` where not all was
- * looked at.
+ * The line of a call. Its pieces are joined at once: that is far cheaper than flattening a text that was put together by `+`. Sizes are
+ * estimates (`roughSizeOf`), and named `…_at_least` where not all was looked at.
  */
-export function addAuditLine(pieces: string[], entry: AuditEntry, { logArguments, redactor }: AuditLineOptions): void {
+export function toAuditLine(entry: AuditEntry, { logArguments, redactor }: AuditLineOptions): string {
   const { context, method, address, args, result, outcome, durationMs, label, onBehalfOf, approvedBy } = entry;
-  const who = toWho(context.caller, label);
-  const sizes = result === undefined ? sizeField('in', args) : sizeField('in', args) + sizeField('out', result);
-  // What may fail comes before the first piece: a line is appended whole or not at all.
-  const argumentFields = logArguments === true && args !== undefined ? argumentsField(args, redactor) : '';
-  const hashed = toArgumentHash(args);
-  pieces.push(toTimeField(entry.endedAt), printName(context.callId), who);
+  const pieces = [toTimeField(entry.endedAt), printName(context.callId), toWho(context.caller, label)];
   if (onBehalfOf !== undefined) pieces.push(',"on_behalf_of":', JSON.stringify(onBehalfOf));
   if (context.parent !== undefined) pieces.push(',"parent":', printName(context.parent.callId));
   if (method !== 'tools/call') pieces.push(`,"method":${toJson(method)}`);
-  pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizes);
+  pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizeField('in', args));
+  if (result !== undefined) pieces.push(sizeField('out', result));
   if (approvedBy !== undefined) pieces.push(`,"approved_by":"${approvedBy}"`);
-  if (hashed !== undefined) pieces.push(hashed.field === 'args_sha256' ? wholeHash : partHash, hashed.sha256, '"');
-  pieces.push(argumentFields, '}\n');
+  pieces.push(hashField(args));
+  if (logArguments === true && args !== undefined) pieces.push(argumentsField(args, redactor));
+  pieces.push('}');
+  return pieces.join('');
 }
-
-const wholeHash = ',"args_sha256":"';
-const partHash = ',"args_sha256_of_first_64k":"';
 
 let lastTime = 0;
 let lastTimeField = '';
@@ -202,22 +196,17 @@ function sizeField(direction: 'in' | 'out', value: unknown): string {
 /** Arguments above this are hashed by their first part only. UTF-16 units of the canonical JSON. */
 const maxHashed = 65_536;
 
-interface ArgumentHash {
-  field: 'args_sha256' | 'args_sha256_of_first_64k';
-  sha256: string;
-}
-
 /**
  * The audit's field for the arguments of a call: enough to prove what was sent, too little to read it. The SHA-256 is that of the
  * arguments as JSON with sorted keys and no spaces (RFC 8785 but for odd numbers, which stay as they were sent), UTF-8. Of arguments
  * above 64 Ki UTF-16 units only the first so many are hashed, and the field is named so. Nothing for a call without arguments.
  */
-function toArgumentHash(args: unknown): ArgumentHash | undefined {
-  if (args === undefined || args === null) return undefined;
+function hashField(args: unknown): string {
+  if (args === undefined || args === null) return '';
   // Nearly all arguments: the engine prints them as they are to be printed.
   const text = isSmallAndSorted(args, { nodes: 0 }) ? JSON.stringify(args) : print(args);
-  if (text.length <= maxHashed) return { field: 'args_sha256', sha256: hash('sha256', text, 'hex') };
-  return { field: 'args_sha256_of_first_64k', sha256: hash('sha256', text.slice(0, maxHashed), 'hex') };
+  if (text.length <= maxHashed) return `,"args_sha256":"${hash('sha256', text, 'hex')}"`;
+  return `,"args_sha256_of_first_64k":"${hash('sha256', text.slice(0, maxHashed), 'hex')}"`;
 }
 
 function isSmallAndSorted(value: unknown, walk: { nodes: number }): boolean {

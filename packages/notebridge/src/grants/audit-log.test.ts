@@ -60,7 +60,7 @@ describe('AuditLog', () => {
       },
     });
     for (const outcome of ['a', 'b', 'c']) audit.add(entry({ outcome, label: 'very-secret-label' }));
-    audit.addRefused({ door: 'tools', reason: 'unknown', grantId: undefined, remote: 'public', times: 1, since: 0, endedAt: 0 });
+    audit.add({ door: 'tools', reason: 'unknown', grantId: undefined, remote: 'public', times: 1, since: 0, endedAt: 0 });
     audit.close();
     expect(handedOn).toEqual(await linesOf());
     expect(handedOn).toHaveLength(4);

@@ -6,7 +6,7 @@ import { ownUserId } from '../processes/own-user.js';
 import { ensurePrivateDir } from '../state/private-file.js';
 import { RotatingFile } from '../state/rotating-file.js';
 import type { Redactor } from '../util/redactor.js';
-import { type AuditEntry, addAuditLine, type GrantChange, type RefusedEntry, toGrantLine, toRefusedLine } from './audit-line.js';
+import { type AuditEntry, type GrantChange, type RefusedEntry, toAuditLine, toGrantLine, toRefusedLine } from './audit-line.js';
 
 export interface AuditLogOptions {
   /** Its folder is made with mode 0700 if absent. Several processes may append to one file. */
@@ -26,6 +26,7 @@ export interface AuditLogOptions {
   onLine?: ((line: string) => void) | undefined;
 }
 
+/** What has a line of its own. */
 type Entry = AuditEntry | RefusedEntry | GrantChange;
 
 /** Calls are written before there are more of them than this, so that a stuck loop fills no memory. */
@@ -64,22 +65,8 @@ export class AuditLog {
     }
   }
 
-  /** Records a call. Never throws. */
-  add(entry: AuditEntry): void {
-    this.#take(entry);
-  }
-
-  /** Records a refused attempt. Never throws. */
-  addRefused(entry: RefusedEntry): void {
-    this.#take(entry);
-  }
-
-  /** Records that a grant was given, renewed or ended. Never throws. */
-  addGrant(change: GrantChange): void {
-    this.#take(change);
-  }
-
-  #take(entry: Entry): void {
+  /** Records a call, a refused attempt, or that a grant was given, renewed or ended. Never throws. */
+  add(entry: Entry): void {
     if (this.#isClosed) return;
     if (this.#waiting.push(entry) >= maxWaiting) return this.flush();
     if (this.#isScheduled) return;
@@ -95,18 +82,18 @@ export class AuditLog {
     // Lost lines are reported even if no call comes any more.
     if (this.#waiting.length === 0 && this.#lost === 0) return;
     this.#writtenAt = performance.now();
-    const lines = this.#waiting.length;
-    const batch = this.#takeBatch();
+    const count = this.#waiting.length;
+    const lines = this.#takeLines();
     try {
       this.#file ??= this.#open();
-      const gap = this.#lost === 0 ? '' : `${JSON.stringify({ time: new Date().toISOString(), lost_lines_at_most: this.#lost })}\n`;
-      this.#file.append(gap + batch);
+      const gap = this.#lost === 0 ? [] : [JSON.stringify({ time: new Date().toISOString(), lost_lines_at_most: this.#lost })];
+      this.#file.append([...gap, ...lines, ''].join('\n'));
       if (this.#isFailing) this.#recover();
     } catch (error) {
-      this.#lost += lines;
+      this.#lost += count;
       this.#fail(error);
     }
-    if (this.#options.onLine !== undefined) this.#handOn(batch, this.#options.onLine);
+    if (this.#options.onLine !== undefined) this.#handOn(lines, this.#options.onLine);
   }
 
   /** Writes what waits and closes the file. Closing twice is harmless. */
@@ -118,10 +105,10 @@ export class AuditLog {
     this.#file?.close();
   }
 
-  #handOn(batch: string, onLine: (line: string) => void): void {
-    for (const line of batch.split('\n')) {
+  #handOn(lines: readonly string[], onLine: (line: string) => void): void {
+    for (const line of lines) {
       try {
-        if (line !== '') onLine(line);
+        onLine(line);
       } catch (error) {
         if (!this.#isHandingOnFailing) this.#logger.error(`Lines of the audit cannot be handed on: ${messageOf(error)}. Calls go on.`);
         this.#isHandingOnFailing = true;
@@ -129,20 +116,26 @@ export class AuditLog {
     }
   }
 
-  #takeBatch(): string {
+  /** Each without its line break, which would have a secret be looked for in every spelling that it may have over several lines. */
+  #takeLines(): string[] {
+    const { redactor } = this.#options;
     const waiting = this.#waiting;
     this.#waiting = [];
-    const pieces: string[] = [];
+    const lines: string[] = [];
     for (const entry of waiting) {
       try {
-        if ('context' in entry) addAuditLine(pieces, entry, this.#options);
-        else pieces.push('event' in entry ? toGrantLine(entry) : toRefusedLine(entry));
+        lines.push(redactor.redactOurs(this.#toLine(entry)));
       } catch (error) {
         const call = 'context' in entry ? { call_id: entry.context.callId } : {};
         this.#logger.error(`A call could not be recorded in the audit: ${messageOf(error)}`, call);
       }
     }
-    return this.#options.redactor.redactOurs(pieces.join(''));
+    return lines;
+  }
+
+  #toLine(entry: Entry): string {
+    if ('context' in entry) return toAuditLine(entry, this.#options);
+    return 'event' in entry ? toGrantLine(entry) : toRefusedLine(entry);
   }
 
   #open(): RotatingFile {

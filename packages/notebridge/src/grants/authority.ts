@@ -9,6 +9,8 @@ export interface AuthorityOptions {
   store: GrantStore;
   /** Left out: no token is the owner's. */
   ownerToken?: string | undefined;
+  /** True for the token of a tab of the console that is signed in: it calls as the owner. Left out: none does. */
+  isTab?: ((token: string) => boolean) | undefined;
   /** Lets in callers without a valid token, as `anonymous`: `--no-auth`. Default false. */
   noAuth?: boolean | undefined;
 }
@@ -46,18 +48,23 @@ const messages: Record<Refused, string> = {
 };
 
 /** Identifies callers by their token. A grant opens the door that it was issued for; the owner's token opens all. */
-export function createAuthority({ store, ownerToken, noAuth = false }: AuthorityOptions): Authority {
+export function createAuthority({ store, ownerToken, isTab, noAuth = false }: AuthorityOptions): Authority {
   const ownerHash = ownerToken === undefined ? undefined : hashSecret(ownerToken);
   const toPrincipal = (grant: LiveGrant | EndOfGrant, door: GrantDoor): Principal | Refused => {
     if (grant === 'unverified') throw unverified();
     if (typeof grant === 'string') return grant;
     return grant.door === door ? { kind: 'grant', grantId: grant.id } : 'wrong_door';
   };
-  const look = (token: string | undefined, door: GrantDoor): Principal | Refused => {
-    if (token === undefined) return 'malformed';
-    // Digests may be compared in any way: where two of them differ reveals nothing of a token.
-    if (ownerHash !== undefined && isSecret(token, 'nbo_') && hashSecret(token) === ownerHash) return owner;
-    return toPrincipal(store.find(token), door);
+  const look = (token: string, door: GrantDoor): Principal | Refused => {
+    switch (token.slice(0, 4)) {
+      case 'nbo_':
+        // Digests may be compared in any way: where two of them differ reveals nothing of a token.
+        return isSecret(token, 'nbo_') && hashSecret(token) === ownerHash ? owner : 'unknown';
+      case 'nbc_':
+        return isTab?.(token) === true ? owner : 'unknown';
+      default:
+        return toPrincipal(store.find(token), door);
+    }
   };
   const admit = (found: Principal | Refused, token: string | undefined): Principal => {
     if (typeof found !== 'string') return found;
@@ -68,10 +75,10 @@ export function createAuthority({ store, ownerToken, noAuth = false }: Authority
   };
   return {
     authenticate: (authorization, door) => {
-      const isMissing = authorization === undefined || authorization === '';
       const token = tokenOf(authorization);
-      const found = isMissing ? 'missing' : look(token, door);
-      const later = found === 'unknown' && token !== undefined ? store.findLater(token) : undefined;
+      if (token === undefined) return admit(authorization === undefined || authorization === '' ? 'missing' : 'malformed', token);
+      const found = look(token, door);
+      const later = found === 'unknown' ? store.findLater(token) : undefined;
       return later === undefined ? admit(found, token) : later.then((grant) => admit(toPrincipal(grant, door), token));
     },
   };

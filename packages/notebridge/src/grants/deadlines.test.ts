@@ -1,9 +1,9 @@
 // @module-tag P-173
 
 import { describe, expect, it } from 'vitest';
-import { Deadlines } from './grant-index.js';
+import { Deadline } from './grant-index.js';
 
-describe('Deadlines', () => {
+describe('A deadline', () => {
   const start = 1_800_000_000_000;
   const open = () => {
     const time = { now: start, steady: 50 };
@@ -11,43 +11,42 @@ describe('Deadlines', () => {
       time.now += ms;
       time.steady += ms;
     };
-    return { time, pass, deadlines: new Deadlines({ now: () => time.now, steady: () => time.steady }) };
+    return { time, pass, deadline: (at: number) => new Deadline(at, { now: () => time.now, steady: () => time.steady }) };
   };
 
-  it('come by the clock, also while the machine sleeps', () => {
-    const { time, pass, deadlines } = open();
-    expect(deadlines.isOver('a', start + 100)).toBe(false);
+  it('comes by the clock, also while the machine sleeps', () => {
+    const { time, pass, deadline } = open();
+    const a = deadline(start + 100);
+    expect(a.isOver()).toBe(false);
     pass(99);
-    expect(deadlines.isOver('a', start + 100)).toBe(false);
+    expect(a.isOver()).toBe(false);
     time.now += 1;
-    expect(deadlines.isOver('a', start + 100)).toBe(true);
+    expect(a.isOver()).toBe(true);
   });
 
-  it('come in time when the clock is set back, and go with it when it is set forward by mistake', () => {
-    const { time, pass, deadlines } = open();
-    expect(deadlines.isOver('a', start + 100)).toBe(false);
+  it('comes in time when the clock is set back, and goes with it when it is set forward by mistake', () => {
+    const { time, pass, deadline } = open();
+    const a = deadline(start + 100);
+    expect(a.isOver()).toBe(false);
     time.now -= 86_400_000;
     pass(99);
-    expect(deadlines.isOver('a', start + 100)).toBe(false);
+    expect(a.isOver()).toBe(false);
     pass(1);
-    expect(deadlines.isOver('a', start + 100)).toBe(true);
-    expect(deadlines.isOver('b', time.now + 100)).toBe(false);
-    const end = time.now + 100;
+    expect(a.isOver()).toBe(true);
+    const b = deadline(time.now + 100);
+    expect(b.isOver()).toBe(false);
     time.now += 86_400_000;
-    expect(deadlines.isOver('b', end)).toBe(true);
+    expect(b.isOver()).toBe(true);
     time.now -= 86_400_000;
-    expect(deadlines.isOver('b', end)).toBe(false);
+    expect(b.isOver()).toBe(false);
   });
 
-  it('are others when their time is another, and are forgotten when they are not needed', () => {
-    const { time, pass, deadlines } = open();
-    expect(deadlines.isOver('a', start + 100)).toBe(false);
+  it('is another when its time is another', () => {
+    const { time, pass, deadline } = open();
+    const a = deadline(start + 100);
+    expect(a.isOver()).toBe(false);
     time.now -= 1000;
     pass(100);
-    expect([deadlines.isOver('a', start + 100), deadlines.isOver('a', start + 101)]).toEqual([true, false]);
-    deadlines.forget('a', start + 101);
-    expect(deadlines.isOver('a', start + 100)).toBe(true);
-    deadlines.forget('a', start + 100);
-    expect(deadlines.isOver('a', start + 100)).toBe(false);
+    expect([a.isOver(), deadline(start + 101).isOver(), deadline(start + 100).isOver()]).toEqual([true, false, false]);
   });
 });

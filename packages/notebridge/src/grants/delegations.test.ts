@@ -6,7 +6,7 @@ import { codeOf } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { owner, type Principal } from '../core/principal.js';
 import { Admission } from './admission.js';
-import type { Ticket } from './charge.js';
+import type { Ticket } from './bounds.js';
 import { Delegations, type DelegationTerms } from './delegations.js';
 import type { GrantTerms } from './grant.js';
 import { GrantStore } from './grant-store.js';
@@ -38,7 +38,8 @@ const grant = async (terms: GrantTerms): Promise<Principal & { kind: 'grant' }> 
 });
 const delegate = (callers: Principal[], terms: Partial<DelegationTerms> = {}) =>
   delegations.delegate(callers, { label: 'an execution', ...terms });
-const admit = async (principal: Principal, tool: Tool = write): Promise<Ticket> => admission.admit(principal, fs(tool.name), tool);
+const admit = async (principal: Principal, tool: Tool = write): Promise<Ticket> =>
+  admission.rightsOf(principal).admit(fs(tool.name), () => tool);
 const refusal = async (principal: Principal, tool?: Tool): Promise<unknown> => {
   const error = await admit(principal, tool).then(
     () => undefined,
@@ -55,21 +56,21 @@ describe('Delegations', () => {
     const { principal } = delegate([reader, narrow, owner, { kind: 'anonymous' }], { allow: ['fs:*', 'git:*'] });
     expect(await refusal(principal, read)).toBe('allowed');
     expect(await refusal(principal, write)).toBe('denied readOnly');
-    expect(() => admission.admit(principal, { server: 'git', tool: 'log' }, undefined)).toThrow(/fs:\*/);
-    expect(admission.needsTool(principal, fs('read'))).toBe(true);
-    expect(admission.needsTool(principal, { server: 'git', tool: 'log' })).toBe(false);
-    expect([admission.mayList(principal, fs('read'), read), admission.mayList(principal, fs('write'), write)]).toEqual([true, false]);
-    expect(admission.mayListWhole(principal, 'fs')).toBe(false);
-    expect(admission.mayHear(principal, { method: 'notifications/message', server: 'git' })).toBe(false);
-    expect(admission.mayHear(principal, { method: 'notifications/tools/list_changed' })).toBe(true);
-    expect(() => admission.admitWhole(principal, 'fs')).toThrow(/all tools of "fs"/);
+    expect(() => admission.rightsOf(principal).admit({ server: 'git', tool: 'log' }, () => undefined)).toThrow(/fs:\*/);
+    expect(admission.rightsOf(principal).needsTool(fs('read'))).toBe(true);
+    expect(admission.rightsOf(principal).needsTool({ server: 'git', tool: 'log' })).toBe(false);
+    expect([read, write].map((tool) => admission.rightsOf(principal).mayList(fs(tool.name), tool))).toEqual([true, false]);
+    expect(admission.rightsOf(principal).mayListWhole('fs')).toBe(false);
+    expect(admission.rightsOf(principal).mayHear({ method: 'notifications/message', server: 'git' })).toBe(false);
+    expect(admission.rightsOf(principal).mayHear({ method: 'notifications/tools/list_changed' })).toBe(true);
+    expect(() => admission.rightsOf(principal).admitWhole('fs')).toThrow(/all tools of "fs"/);
   });
 
   it('give what the owner may, but no more than the terms', async () => {
     const { principal } = delegate([owner], { allow: ['fs:read'] });
     expect(await refusal(principal, read)).toBe('allowed');
     expect(await refusal(principal, write)).toBe('denied allow');
-    expect(admission.labelOf((principal as { grantId: string }).grantId)).toBe('an execution');
+    expect(admission.rightsOf(principal).label).toBe('an execution');
   });
 
   it('lose what a caller loses with the next call: tools by a join, all of it by a revocation or an end', { tags: ['P-443'] }, async () => {
@@ -85,8 +86,8 @@ describe('Delegations', () => {
     rights.end();
     rights.end();
     expect(await refusal(rights.principal, read)).toBe('bad_grant ended');
-    expect(() => admission.assertLive(rights.principal)).toThrow(/has ended/);
-    expect(admission.mayList(rights.principal, fs('read'), read)).toBe(false);
+    expect(() => admission.rightsOf(rights.principal).assertLive()).toThrow(/has ended/);
+    expect(admission.rightsOf(rights.principal).mayList(fs('read'), read)).toBe(false);
     rights.join(owner);
     expect(await refusal(rights.principal, read)).toBe('bad_grant ended');
   });
@@ -97,13 +98,12 @@ describe('Delegations', () => {
     const [first, second, third] = [await grant({}), await grant({}), await grant({})];
     const outer = delegate([first]);
     const inner = delegate([outer.principal, second, owner]);
-    const idOf = ({ principal }: { principal: Principal }): string => (principal as { grantId: string }).grantId;
     outer.join(inner.principal);
-    expect(admission.behind(idOf(inner))).toEqual([first.grantId, second.grantId].sort());
+    expect(admission.rightsOf(inner.principal).behind).toEqual([first.grantId, second.grantId].sort());
     inner.join(third);
     await store.revoke(third.grantId);
-    expect(admission.behind(idOf(inner))).toEqual([first.grantId, second.grantId, third.grantId].sort());
-    expect([admission.behind(idOf(delegate([owner]))), admission.behind(first.grantId)]).toEqual([undefined, undefined]);
+    expect(admission.rightsOf(inner.principal).behind).toEqual([first.grantId, second.grantId, third.grantId].sort());
+    expect([delegate([owner]).principal, first].map((principal) => admission.rightsOf(principal).behind)).toEqual([undefined, undefined]);
   });
 
   it('charge every caller, and a refused call costs none of them', async () => {

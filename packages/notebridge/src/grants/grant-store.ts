@@ -8,7 +8,7 @@ import type { GrantChange } from './audit-line.js';
 import { CallLeases } from './call-leases.js';
 import { type EndOfGrant, ended } from './ended-grants.js';
 import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, viewOf } from './grant.js';
-import { GrantIndex } from './grant-index.js';
+import { GrantIndex, type KnownGrant } from './grant-index.js';
 import type { GrantListener, GrantRecords } from './grant-records.js';
 import { GrantsFile } from './grants-file.js';
 import type { SharedGrants, SharedGrantsOptions } from './shared-grants.js';
@@ -137,14 +137,14 @@ export class GrantStore {
   /** The live grants, oldest first. */
   list(): GrantView[] {
     this.#records.refresh('now');
-    const live = this.#known().filter((grant) => this.#endOf(grant) === undefined);
-    return live.map(({ allowList: _, ...grant }) => ({ ...viewOf(grant), used: this.#leases.usedOf(grant) }));
+    const live = this.#known().filter((known) => endOf(known) === undefined);
+    return live.map(({ grant: { allowList: _, ...grant } }) => ({ ...viewOf(grant), used: this.#leases.usedOf(grant) }));
   }
 
   /** The grants that one holder was given, oldest first, also those that have ended, as long as they are known: a month. */
   ofHolder(holder: string): Grant[] {
     this.#records.refresh('now');
-    return this.#known().filter((grant) => grant.holder === holder);
+    return this.#known().flatMap(({ grant }) => (grant.holder === holder ? [grant] : []));
   }
 
   /**
@@ -155,7 +155,7 @@ export class GrantStore {
     this.#assertOpen();
     const revoked = await this.#records.change(id, (grant) => {
       if (grant === undefined || grant.revokedAt !== undefined) return undefined;
-      if (isReplaced && this.#endOf(grant) !== undefined) return undefined;
+      if (isReplaced && this.#index.isExpired(grant)) return undefined;
       grant.revokedAt = this.#now();
       if (isReplaced) grant.holder = undefined;
       return { ...grant };
@@ -170,15 +170,13 @@ export class GrantStore {
 
   /** The grant that a token opens, or why it opens none. Looked up by its digest, so timing reveals nothing of any token. */
   find(token: string): LiveGrant | EndOfGrant {
-    if (!isSecret(token, 'nbg_')) return 'unknown';
+    const hash = this.#hashes.get(token) ?? this.#hashOf(token);
+    if (hash === undefined) return 'unknown';
     this.#records.refresh('soon');
-    const hash = this.#hashOf(token);
-    let grant = this.#index.ofHash(hash);
+    let known = this.#index.ofHash(hash);
     // It may have been issued in this moment.
-    if (grant === undefined && this.#records.refresh('now')) grant = this.#index.ofHash(hash);
-    if (grant === undefined) return this.#records.isCurrent() ? 'unknown' : 'unverified';
-    const end = this.#endOf(grant) ?? (this.#index.isOutlived(grant, hash) ? 'expired' : undefined);
-    return end ?? (this.#records.isCurrent() ? grant : 'unverified');
+    if (known === undefined && this.#records.refresh('now')) known = this.#index.ofHash(hash);
+    return this.#look(known, hash);
   }
 
   /** As `find`, for a token that was found to be unknown: another hub may have issued it in this moment. Undefined: none may have. */
@@ -196,13 +194,12 @@ export class GrantStore {
 
   /** The grant that a token is or was of; undefined for a token that is none, or ended long ago. */
   idOf(token: string): string | undefined {
-    return isSecret(token, 'nbg_') ? this.#index.ofHash(hashSecret(token))?.id : undefined;
+    return isSecret(token, 'nbg_') ? this.#index.ofHash(hashSecret(token))?.grant.id : undefined;
   }
 
-  /** Hashing costs more than all else that is asked of a token, and the same few come with every call. */
-  #hashOf(token: string): string {
-    const known = this.#hashes.get(token);
-    if (known !== undefined) return known;
+  /** Hashing costs more than all else that is asked of a token, and the same few come with every call. Undefined for what is no token of a grant. */
+  #hashOf(token: string): string | undefined {
+    if (!isSecret(token, 'nbg_')) return undefined;
     const hash = hashSecret(token);
     if (this.#hashes.size >= maxHashes) this.#hashes.clear();
     if (this.#index.ofHash(hash) !== undefined) this.#hashes.set(token, hash);
@@ -212,11 +209,15 @@ export class GrantStore {
   /** The grant of that id while it lives, else why it does not. */
   get(id: string): LiveGrant | EndOfGrant {
     this.#records.refresh('soon');
-    const grant = this.#index.ofId(id);
-    const end = grant === undefined ? 'unknown' : this.#endOf(grant);
-    if (end !== undefined && end !== 'unknown') return end;
+    return this.#look(this.#index.ofId(id));
+  }
+
+  /** `hash`: of the token that is asked about. */
+  #look(known: KnownGrant | undefined, hash?: string): LiveGrant | EndOfGrant {
+    const end = known && endOf(known, hash);
+    if (end !== undefined) return end;
     if (!this.#records.isCurrent()) return 'unverified';
-    return grant ?? 'unknown';
+    return known?.grant ?? 'unknown';
   }
 
   /** Counts one call of a grant; false if its budget is used up. A promise only where the records have to be asked. */
@@ -241,19 +242,14 @@ export class GrantStore {
   }
 
   /** Oldest first, whatever order they came in. */
-  #known(): LiveGrant[] {
-    return [...this.#index.all()].sort((a, b) => a.createdAt - b.createdAt);
-  }
-
-  #endOf(grant: Grant): 'expired' | 'revoked' | undefined {
-    if (grant.revokedAt !== undefined) return 'revoked';
-    return this.#index.isExpired(grant) ? 'expired' : undefined;
+  #known(): KnownGrant[] {
+    return [...this.#index.all()].sort((a, b) => a.grant.createdAt - b.grant.createdAt);
   }
 
   #assertRoom(): void {
     const { maxLive } = this.#records;
     let live = 0;
-    for (const grant of this.#index.all()) if (this.#endOf(grant) === undefined) live++;
+    for (const known of this.#index.all()) if (endOf(known) === undefined) live++;
     if (live < maxLive) return;
     throw new BridgeError('limit_reached', `There are ${maxLive} live grants already. Revoke some, or wait until they expire.`);
   }
@@ -270,4 +266,11 @@ export class GrantStore {
   #assertOpen(): void {
     if (this.#isClosed) throw new BridgeError('closed', 'The store of grants is closed.');
   }
+}
+
+/** Why a grant opens nothing any more, by the token of that digest if one is given. */
+function endOf({ grant, end, previousEnd }: KnownGrant, hash = grant.hash): 'expired' | 'revoked' | undefined {
+  if (grant.revokedAt !== undefined) return 'revoked';
+  if (end.isOver()) return 'expired';
+  return hash === grant.hash || previousEnd?.isOver() === false ? undefined : 'expired';
 }

@@ -149,9 +149,10 @@ describe('createGuard', () => {
     const fs = { name: 'fs', approve: 'listed' as const, trusted: true, tools: { allow: undefined, deny: [], approve: ['*'] } };
     const pending = new PendingApprovals();
     pending.isWatched = true;
+    const labelOf = (who: Principal) => admission.rightsOf(who).label;
     const approvals = new Approvals({
       policy: () => new ApprovalPolicy({ approve: 'none', servers: [fs] }, ['notebook']),
-      ...{ pending, labelOf: (id: string) => admission.labelOf(id), redactor: new Redactor(), logger: silentLogger, timeoutMs: 60_000 },
+      ...{ pending, labelOf, redactor: new Redactor(), logger: silentLogger, timeoutMs: 60_000 },
     });
     hub = new Hub();
     const resolve = (name: string) => ({ server: 'fs', tool: name });
@@ -171,7 +172,7 @@ describe('createGuard', () => {
       policy: () => new ApprovalPolicy(rules, ['notebook']),
       timeoutMs: 60_000,
       pending: new PendingApprovals(),
-      labelOf: (id) => admission.labelOf(id),
+      labelOf: (who) => admission.rightsOf(who).label,
       redactor: new Redactor(),
       logger: silentLogger,
     });

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { toPrivateResult } from '../core/cache-hints.js';
-import type { CallContext, Caller } from '../core/call-context.js';
+import type { CallContext } from '../core/call-context.js';
 import type { CallObserver } from '../core/call-observer.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
@@ -8,11 +8,11 @@ import { type Answered, answer, type CallNext, type Middleware, type MiddlewareC
 import { owner, type Principal } from '../core/principal.js';
 import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
-import type { Admission } from './admission.js';
+import type { Admission, Rights } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
 import type { ApprovedBy, AuditEntry } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';
-import type { Ticket } from './charge.js';
+import type { Ticket } from './bounds.js';
 import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
 import { type WhileLive, workWhileLive } from './while-live.js';
 
@@ -52,14 +52,13 @@ export type Guard = Middleware &
     readonly [Other in Exclude<Extract<keyof Middleware, `on${string}`>, 'onMessage'>]?: never;
   };
 
-type Step<Rule = MethodRule> = {
-  rule: Rule;
+interface Step {
   context: MiddlewareContext;
   callNext: CallNext<JsonObject, JsonObject>;
   principal: Principal;
   /** True for principals that may do everything. */
   isFree: boolean;
-};
+}
 type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind }>;
 
 /**
@@ -88,22 +87,22 @@ export function createGuard(options: GuardOptions): Guard {
 }
 
 /** Not async: every call goes through here. Throws what the admission refuses before anything was begun. */
-function judge(step: Omit<Step, 'rule'>, rule: MethodRule | undefined, options: GuardOptions): Promise<Answered<JsonObject>> {
+function judge(step: Step, rule: MethodRule | undefined, options: GuardOptions): Promise<Answered<JsonObject>> {
   const { context, callNext, principal } = step;
   switch (rule?.kind) {
     case 'call':
-      return callTool({ ...step, rule }, options);
+      return callTool(step, options);
     case 'item':
-      return requestItem({ ...step, rule }, options);
+      return requestItem(step, rule, options);
     case 'tools':
-      return listTools({ ...step, rule }, options);
+      return listTools(step, options);
     case 'list':
-      return listItems({ ...step, rule }, options);
+      return listItems(step, rule, options);
     case 'everything':
-      options.admission.assertWhole(principal, undefined);
+      options.admission.rightsOf(principal).assertWhole(undefined);
       return callNext(context);
     case 'free':
-      options.admission.assertLive(principal);
+      options.admission.rightsOf(principal).assertLive();
       return callNext(context);
     case undefined:
       if (principal.kind !== 'owner') throw unknownMethod(context);
@@ -111,81 +110,84 @@ function judge(step: Omit<Step, 'rule'>, rule: MethodRule | undefined, options: 
   }
 }
 
-function callTool({ context, callNext, principal, isFree }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+function callTool({ context, callNext, principal, isFree }: Step, options: GuardOptions): Promise<Answered<JsonObject>> {
   const { name, arguments: args } = context.message;
-  const { approvals: all } = options;
+  const { target } = context;
+  const { admission, approvals: all, findTool } = options;
   const approvals = all?.isOn === true ? all : undefined;
   const isPassed = isFree && approvals === undefined;
   // No grant says what such a name would allow. The owner's goes on as it is: what a page answers to it is the page's affair.
-  if (!isFree && context.target === undefined && typeof name !== 'string')
-    throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
+  if (!isFree && target === undefined && typeof name !== 'string') throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
   const call = (): Promise<Answered<JsonObject>> => {
-    const address = context.target ?? addressOf(name, options);
-    const aimed = toAimed(context, address);
-    const admit = isFree ? undefined : () => admitTool(principal, aimed, address, options);
-    const approve = approvals && (() => approvals.ask(aimed, address, () => options.findTool(address, aimed)));
-    const admitAgain = isFree ? undefined : () => assertTool(principal, aimed, address, options);
+    const address = target ?? addressOf(name, options);
+    const aimed = target === undefined ? toAimed(context, address) : context;
+    const find = (): ReturnType<typeof findTool> => findTool(address, aimed);
+    const rights = isFree ? undefined : admission.rightsOf(principal);
+    const admit = rights && (() => rights.admit(address, find));
+    const approve = approvals && (() => approvals.ask(aimed, address, find));
+    const admitAgain = isFree ? undefined : () => admission.rightsOf(principal).assertTool(address, find);
     // Lists may have changed while it was admitted, and with them what the name stands for.
     const callAdmitted: typeof callNext = (admitted) => {
-      const now = context.target ?? addressOf(name, options);
+      const now = addressOf(name, options);
       const isSame = now.server === address.server && (now.tool === address.tool || address.tool === '');
       if (isSame) return callNext(admitted);
       throw new BridgeError('denied', `Denied: ${quote(name)} stands for another tool since it was called. Call it again.`);
     };
-    const passOn = isPassed ? callNext : callAdmitted;
-    return run({ context: aimed, callNext: passOn, address, admit, approve, admitAgain, args }, options);
+    const passOn = isPassed || target !== undefined ? callNext : callAdmitted;
+    return run({ context: aimed, callNext: passOn, address, args, rights, admit, approve, admitAgain }, options);
   };
-  const learning = isPassed || context.target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
+  const learning = isPassed || target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
   return learning === undefined ? call() : learning.then(call);
 }
 
 /** The call with what its name stands for, so that nobody further in looks that up again. The notebook's own tools and code mode's go by their name. */
 function toAimed(context: MiddlewareContext, address: ToolAddress): MiddlewareContext {
   const isOfServer = address.tool !== '' && address.server !== notebookServer && address.server !== codeModeServer;
-  return context.target === undefined && isOfServer ? context.copy({ message: context.message, target: address }) : context;
+  return isOfServer ? context.copy({ message: context.message, target: address }) : context;
 }
 
 function requestItem(
-  { rule, context, callNext, principal, isFree }: Step<RuleOf<'item'>>,
+  { context, callNext, principal, isFree }: Step,
+  rule: RuleOf<'item'>,
   options: GuardOptions,
 ): Promise<Answered<JsonObject>> {
   if (isFree && !isAuditedForAll(context)) return callNext(context);
   const about = rule.nameIn(context.message);
   const server = about === undefined ? undefined : options.serverOf?.(about.kind, about.name);
   const address = server === undefined ? undefined : { server, tool: '' };
-  const admit = isFree ? undefined : () => options.admission.admitWhole(principal, server);
-  const answered = run({ context, callNext, address, admit, args: context.message }, options);
+  const rights = isFree ? undefined : options.admission.rightsOf(principal);
+  const admit = rights && (() => rights.admitWhole(server));
+  const answered = run({ context, callNext, address, args: context.message, rights, admit }, options);
   return isFree ? answered : answered.then(toPrivateResult);
 }
 
-function listTools(step: Step<RuleOf<'tools'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
-  const { admission } = options;
-  return showAllowed(step, 'tools', admission, (tool) => {
-    return isJsonObject(tool) && admission.mayList(step.principal, addressOf(tool.name, options), tool as Tool);
+function listTools(step: Step, options: GuardOptions): Promise<Answered<JsonObject>> {
+  return showAllowed(step, 'tools', options, (tool, rights) => {
+    return isJsonObject(tool) && rights.mayList(addressOf(tool.name, options), tool as Tool);
   });
 }
 
-function listItems(step: Step<RuleOf<'list'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
-  const { about, items, key } = step.rule;
-  const { admission } = options;
-  return showAllowed(step, items, admission, (item) => {
+function listItems(step: Step, { about, items, key }: RuleOf<'list'>, options: GuardOptions): Promise<Answered<JsonObject>> {
+  return showAllowed(step, items, options, (item, rights) => {
     const name = isJsonObject(item) ? item[key] : undefined;
-    return admission.mayListWhole(step.principal, typeof name === 'string' ? options.serverOf?.(about, name) : undefined);
+    return rights.mayListWhole(typeof name === 'string' ? options.serverOf?.(about, name) : undefined);
   });
 }
 
 /** Has the list made, and leaves out of it what a grant may not use. */
 function showAllowed(
-  { context, callNext, principal, isFree }: Omit<Step, 'rule'>,
+  { context, callNext, principal, isFree }: Step,
   items: string,
-  admission: Admission,
-  maySee: (item: unknown) => boolean,
+  { admission }: GuardOptions,
+  maySee: (item: unknown, rights: Rights) => boolean,
 ): Promise<Answered<JsonObject>> {
   if (isFree) return callNext(context);
-  admission.assertLive(principal);
+  admission.rightsOf(principal).assertLive();
   return callNext(context).then((result) => {
     const listed = result[items];
-    return Array.isArray(listed) ? toPrivateResult({ ...result, [items]: listed.filter(maySee) }) : result;
+    if (!Array.isArray(listed)) return result;
+    const rights = admission.rightsOf(principal);
+    return toPrivateResult({ ...result, [items]: listed.filter((item) => maySee(item, rights)) });
   });
 }
 
@@ -193,27 +195,16 @@ function showAllowed(
 function refuse(context: MiddlewareContext, error: unknown, { admission, audit, observer }: GuardOptions): Promise<never> {
   const { method, message, caller } = context;
   const outcome = codeOf(error) ?? 'internal';
-  const who = grantsOf(caller, admission);
-  if (observer?.isOn === true)
-    observer.begin({ context, address: undefined, args: message, label: who.label })(outcome, undefined, toldOf(error));
-  audit?.add({
-    context,
-    method,
-    address: undefined,
-    args: message,
-    result: undefined,
-    outcome,
-    durationMs: 0,
-    endedAt: Date.now(),
-    ...who,
-  });
+  const who = namesOf(admission.rightsOf(caller.principal ?? owner));
+  const call = { context, address: undefined, args: message };
+  if (observer?.isOn === true) observer.begin({ ...call, label: who.label })(outcome, undefined, toldOf(error));
+  audit?.add({ ...call, method, result: undefined, outcome, durationMs: 0, endedAt: Date.now(), ...who });
   return Promise.reject(error);
 }
 
 /** How the audit names a grant, and those behind it. */
-function grantsOf({ principal }: Caller, admission: Admission): Pick<AuditEntry, 'label' | 'onBehalfOf'> {
-  if (principal?.kind !== 'grant') return { label: undefined };
-  return { label: admission.labelOf(principal.grantId), onBehalfOf: admission.behind(principal.grantId) };
+function namesOf({ label, behind: onBehalfOf }: Rights): Pick<AuditEntry, 'label' | 'onBehalfOf'> {
+  return { label, onBehalfOf };
 }
 
 function unknownMethod({ caller, method }: MiddlewareContext): BridgeError {
@@ -227,59 +218,40 @@ function addressOf(name: unknown, { resolve }: GuardOptions): ToolAddress {
   return resolve(tool) ?? { server: notebookServer, tool };
 }
 
-function admitTool(
-  principal: Principal,
-  context: CallContext,
-  address: ToolAddress,
-  { admission, findTool }: GuardOptions,
-): Ticket | Promise<Ticket> {
-  // Reading its list may start the server; callers that may not call it must not cause that.
-  if (!admission.needsTool(principal, address)) return admission.admit(principal, address, undefined);
-  const found = Promise.resolve(findTool(address, context));
-  return found.then((tool) => admission.admit(principal, address, tool));
-}
-
-function assertTool(
-  principal: Principal,
-  context: CallContext,
-  address: ToolAddress,
-  { admission, findTool }: GuardOptions,
-): void | Promise<void> {
-  if (!admission.needsTool(principal, address)) return admission.assertTool(principal, address, undefined);
-  return Promise.resolve(findTool(address, context)).then((tool) => admission.assertTool(principal, address, tool));
-}
-
 interface Run {
   context: MiddlewareContext;
   callNext: CallNext<JsonObject, JsonObject>;
   address: ToolAddress | undefined;
+  args: unknown;
+  /** Undefined: everything. */
+  rights: Rights | undefined;
   /** Undefined: nothing to ask. */
   admit: (() => Ticket | Promise<Ticket>) | undefined;
   /** Asks a person, after the ticket was given. Undefined: nobody needs to be asked. */
   approve?: (() => Promise<Approved | StillAsked | undefined> | undefined) | undefined;
   /** Throws if the rights have gone while the person was asked. */
   admitAgain?: (() => void | Promise<void>) | undefined;
-  args: unknown;
 }
 
 /** Admits, asks, calls, releases, and records the call, whatever its outcome. Not async: every call goes through here. */
 function run(
-  { context, callNext, address, admit, approve, admitAgain, args }: Run,
-  { admission, audit, observer }: GuardOptions,
+  { context, callNext, address, args, rights, admit, approve, admitAgain }: Run,
+  { audit, observer }: GuardOptions,
 ): Promise<Answered<JsonObject>> {
   const isObserved = observer?.isOn === true;
   if (audit === undefined && admit === undefined && approve === undefined && !isObserved) return callNext(context);
   const startedAt = performance.now();
   // Asked now: a grant may have ended by the end of the call.
-  const who = grantsOf(context.caller, admission);
+  const [label, onBehalfOf] = [rights?.label, rights?.behind];
   let ticket: Ticket | undefined;
   let approvedBy: ApprovedBy | undefined;
   let isAsked = false;
-  const endObserved = isObserved ? observer.begin({ context, address, args, label: who.label }) : undefined;
+  const endObserved = isObserved ? observer.begin({ context, address, args, label }) : undefined;
   const end = (outcome: string, result: unknown, error?: string): void => {
     endObserved?.(outcome, result, error);
     const durationMs = performance.now() - startedAt;
-    audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), ...who, approvedBy });
+    const { method } = context;
+    audit?.add({ context, method, address, args, result, outcome, durationMs, endedAt: Date.now(), label, onBehalfOf, approvedBy });
     ticket?.release();
   };
   const succeed = (result: Answered<JsonObject>): Answered<JsonObject> => {

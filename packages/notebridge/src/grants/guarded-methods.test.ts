@@ -141,7 +141,7 @@ it('what a grant is shown is not kept for others, since each is shown a part', {
 it('a notification of a server is received by those alone who may call all of it', { tags: ['P-060'] }, () => {
   const admission = new Admission({ store });
   const event = { method: 'notifications/message', server: 'fs' };
-  const heard = Object.entries(principals).filter(([, principal]) => admission.mayHear(principal, event));
+  const heard = Object.entries(principals).filter(([, principal]) => admission.rightsOf(principal).mayHear(event));
   expect(heard.map(([name]) => name)).toEqual(['owner', 'anonymous', 'grant for everything', 'grant for a server, read-only']);
 });
 
@@ -149,7 +149,7 @@ describe('a grant that has ended', () => {
   it('receives no notification of servers', () => {
     const admission = new Admission({ store });
     const event = { method: 'notifications/tools/list_changed' };
-    const heard = Object.entries(principals).filter(([, principal]) => admission.mayHear(principal, event));
+    const heard = Object.entries(principals).filter(([, principal]) => admission.rightsOf(principal).mayHear(event));
     expect(heard.map(([name]) => name)).toEqual(Object.keys(principals).filter((name) => (reaches[name]?.length ?? 0) > 0));
   });
 });

@@ -15,7 +15,7 @@ beforeEach(() => {
   now = 0;
   lines = [];
   logged = [];
-  const audit = { addRefused: (entry: RefusedEntry) => void lines.push(JSON.parse(toRefusedLine(entry)) as JsonObject) };
+  const audit = { add: (entry: RefusedEntry) => void lines.push(JSON.parse(toRefusedLine(entry)) as JsonObject) };
   const logger = { ...silentLogger, warn: (text: string, fields?: JsonObject) => void logged.push([text, fields]) };
   refusals = new Refusals({ audit, logger, now: () => now });
 });

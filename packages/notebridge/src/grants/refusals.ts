@@ -2,11 +2,10 @@ import { classOfAddress, meantAddress } from '@notebridge/kit/address-class';
 import type { Logger } from '@notebridge/kit/logger';
 import type { RefusedAttempt } from '../net/refused-attempt.js';
 import type { RefusedEntry } from './audit-line.js';
-import type { AuditLog } from './audit-log.js';
 
 export interface RefusalsOptions {
   /** Left out: no audit, only the log. */
-  audit?: Pick<AuditLog, 'addRefused'> | undefined;
+  audit?: { add(entry: RefusedEntry): void } | undefined;
   logger: Logger;
   /** Milliseconds since the epoch. Default: the clock. */
   now?: () => number;
@@ -60,7 +59,7 @@ export class Refusals {
       ? { door: 'other', reason: 'other', grantId: undefined, remote, since: now }
       : { door, reason, grantId, remote, since: now };
     this.#folds.set(isBeyond ? beyond : key, { entry, times: 0, lastAt: now });
-    this.#options.audit?.addRefused({ ...entry, times: 1, endedAt: now });
+    this.#options.audit?.add({ ...entry, times: 1, endedAt: now });
     this.#timer ??= setTimeout(() => this.flush(), foldMs).unref();
   }
 
@@ -72,7 +71,7 @@ export class Refusals {
     const reasons: Record<string, number> = {};
     for (const { entry, times, lastAt } of this.#folds.values()) {
       reasons[entry.reason] = (reasons[entry.reason] ?? 0) + times + 1;
-      if (times > 0) this.#options.audit?.addRefused({ ...entry, times, endedAt: lastAt });
+      if (times > 0) this.#options.audit?.add({ ...entry, times, endedAt: lastAt });
     }
     const what = this.#total === 1 ? 'A request was refused' : `${this.#total} requests were refused`;
     const more = this.#options.audit === undefined ? '' : ' The audit has more.';

@@ -9,7 +9,8 @@ export class CallObservers implements CallObserver {
   }
 
   get isOn(): boolean {
-    return this.#all.some(({ isOn }) => isOn);
+    for (const observer of this.#all) if (observer.isOn) return true;
+    return false;
   }
 
   /** Learns of each call that begins from now on. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { BoundedNames } from './bounded-names.js';
-import type { SpanMaking } from './call-span.js';
+import type { SpanMaking } from './call-spans.js';
 import { CallSpans } from './call-spans.js';
 import { CallTelemetry } from './call-telemetry.js';
 

@@ -7,11 +7,10 @@ import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, 
 import type { OtlpSettings } from '../config/otlp-settings.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
-import type { SpanMaking } from './call-span.js';
+import type { SpanMaking } from './call-spans.js';
 import { CallSpans } from './call-spans.js';
 import { type CallDurations, CallTelemetry, createDurations } from './call-telemetry.js';
 import type { Telemetry } from './outgoing-calls.js';
-import { watchExporter } from './watched-exporter.js';
 
 /** How long one batch may take, with its retries. Milliseconds. */
 const exportMs = 3000;
@@ -154,4 +153,62 @@ function toUrl(endpoint: string, path: string): string {
   const url = new URL(endpoint);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
   return url.href;
+}
+
+/** What an exporter of OpenTelemetry says of one batch: 0 for success. */
+interface ExportResult {
+  code: number;
+  error?: Error;
+}
+
+interface Exporter<Items> {
+  export(items: Items, onResult: (result: ExportResult) => void): void;
+}
+
+/** The longest text of a collector that goes into the log. */
+const maxReason = 200;
+
+/**
+ * Has each batch of the exporter end within the time, and says of the collector that it is away, and that it is back: once each, however many
+ * batches fail. `what`: what is sent, and where. Returns the exporter.
+ */
+function watchExporter<Items, Watched extends Exporter<Items>>(
+  exporter: Watched & Exporter<Items>,
+  { logger, what, timeoutMs }: { logger: Logger; what: string; timeoutMs: number },
+): Watched {
+  const send = exporter.export.bind(exporter);
+  let isAway = false;
+  const note = (failure: string | undefined): void => {
+    if (isAway === (failure !== undefined)) return;
+    isAway = !isAway;
+    if (isAway) logger.warn(`${what} cannot be sent. Calls go on; what does not fit into memory is dropped.`, { error: failure });
+    else logger.info(`${what} are sent again.`);
+  };
+  exporter.export = (items, onResult) => {
+    let isOver = false;
+    const end = (result: ExportResult): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      note(result.code === 0 ? undefined : reasonOf(result.error));
+      onResult(result);
+    };
+    // A collector that sends a byte now and then keeps the exporter waiting for ever.
+    const timer = setTimeout(() => end({ code: 1, error: new Error(`No answer within ${timeoutMs} ms`) }), timeoutMs).unref();
+    try {
+      send(items, end);
+    } catch (error) {
+      end({ code: 1, error: error instanceof Error ? error : new Error(String(error)) });
+    }
+  };
+  return exporter;
+}
+
+function reasonOf(error: (Error & { code?: unknown }) | undefined): string {
+  if (error === undefined) return 'unknown';
+  const code = typeof error.code === 'number' ? `HTTP ${error.code}` : String(error.code ?? '');
+  return [code, error.message]
+    .filter((part) => part !== '')
+    .join(': ')
+    .slice(0, maxReason);
 }

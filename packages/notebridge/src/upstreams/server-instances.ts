@@ -64,7 +64,7 @@ export interface PooledInstance {
 export class ServerInstances {
   readonly #options: InstancesOptions;
   readonly #own = new Map<string, PooledInstance>();
-  readonly #shared: PooledInstance;
+  readonly shared: PooledInstance;
   readonly #stopFollowing: () => void;
   /** Undefined over HTTP: there the stream says of which call a question is, so that a person's cell has its questions too. */
   readonly #soleAgent: SoleAgent | undefined;
@@ -77,25 +77,17 @@ export class ServerInstances {
     this.#options = options;
     this.#config = options.config;
     this.#soleAgent = options.config.transport === 'http' ? undefined : options.soleAgent;
-    this.#shared = this.#createPooled();
+    this.shared = this.#createPooled();
     this.#stopFollowing = options.logLevels.changed.add(() => {
-      this.#sendLevel(this.#shared, options.logLevels.lowest);
+      this.#sendLevel(this.shared, options.logLevels.lowest);
       for (const pooled of this.#own.values()) this.#sendLevel(pooled, options.logLevels.of(pooled.sessionId ?? ''));
     });
   }
 
-  get status(): ServerState['status'] {
-    return this.#shared.instance.status;
-  }
-
   /** That of the shared instance; calls of all. */
   get state(): ServerState {
-    const inFlight = [...this.#own.values()].reduce((sum, { calls }) => sum + calls.inFlight, this.#shared.calls.inFlight);
-    return { ...this.#shared.instance.state, inFlight };
-  }
-
-  get shared(): PooledInstance {
-    return this.#shared;
+    const inFlight = [...this.#own.values()].reduce((sum, { calls }) => sum + calls.inFlight, this.shared.calls.inFlight);
+    return { ...this.shared.instance.state, inFlight };
   }
 
   /** Those that serve one agent each. */
@@ -105,19 +97,19 @@ export class ServerInstances {
 
   /** The instance for what is of no session: an agent's own only where each has a program of its own. Throws `limit_reached`. */
   ofAll(context: CallContext): PooledInstance {
-    return this.#config.instances === 'per-agent' ? this.of(context) : this.#shared;
+    return this.#config.instances === 'per-agent' ? this.of(context) : this.shared;
   }
 
   /** True for an agent's session at a server that all share: it lists what that lists. */
   isBesideShared(pooled: PooledInstance): boolean {
-    return pooled !== this.#shared && this.#config.instances === 'shared';
+    return pooled !== this.shared && this.#config.instances === 'shared';
   }
 
   /** The instance that serves a call. Throws `limit_reached`. */
   of(context: CallContext | undefined): PooledInstance {
-    if (context === undefined || this.#soleAgent !== undefined) return this.#shared;
+    if (context === undefined || this.#soleAgent !== undefined) return this.shared;
     const isPerAgent = this.#config.instances === 'per-agent';
-    if (!isPerAgent && !this.#hasOwnSession(context)) return this.#shared;
+    if (!isPerAgent && !this.#hasOwnSession(context)) return this.shared;
     const key = this.#keyOf(context);
     const own = this.#own.get(key);
     if (own !== undefined) {
@@ -130,7 +122,7 @@ export class ServerInstances {
       this.#makeRoom(context.caller.sessionId);
     } catch (error) {
       // What all share does as well, but for questions that no stream ties to a call.
-      if (!isPerAgent) return this.#shared;
+      if (!isPerAgent) return this.shared;
       throw error;
     }
     if (isOnlyDeclared(context.caller)) this.#sayWhoIsOne();
@@ -195,7 +187,7 @@ export class ServerInstances {
   notifyOf(sessionId: string, method: string, params: JsonObject | undefined): void {
     if (tieOf(this.#config) === undefined) return;
     const own = [...this.#own.values()].filter((each) => each.sessionId === sessionId);
-    const told = this.#config.instances === 'shared' && own.length === 0 ? [this.#shared] : own;
+    const told = this.#config.instances === 'shared' && own.length === 0 ? [this.shared] : own;
     for (const { instance } of told) if (instance.session?.handshake.era === 'legacy') instance.session.notify(method, params);
   }
 
@@ -212,7 +204,7 @@ export class ServerInstances {
 
   /** Starts the shared instance. */
   start(): Promise<void> {
-    return this.#shared.instance.start();
+    return this.shared.instance.start();
   }
 
   /** Ends all of them; the next call starts what it needs. */
@@ -244,7 +236,7 @@ export class ServerInstances {
   }
 
   #pooledInstances(): PooledInstance[] {
-    return [this.#shared, ...this.#own.values()];
+    return [this.shared, ...this.#own.values()];
   }
 
   /** For one agent, if its call is given. */

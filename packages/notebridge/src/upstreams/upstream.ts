@@ -113,7 +113,7 @@ export class Upstream implements ToolServer {
   }
 
   get status(): ServerState['status'] {
-    return this.#config.disabled ? 'disabled' : this.#instances.status;
+    return this.#config.disabled ? 'disabled' : this.#instances.shared.instance.status;
   }
 
   get state(): ServerState {

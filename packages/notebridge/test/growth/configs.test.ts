@@ -12,7 +12,7 @@ import { createNotebridge, type Notebridge } from '../../src/assembly/create-not
 import { createTerminalLogger } from '../../src/cli/terminal-logger.js';
 import { defaultConfig } from '../../src/config/config.js';
 import { parseConfig } from '../../src/config/parse-config.js';
-import { addAuditLine, toRefusedLine } from '../../src/grants/audit-line.js';
+import { toAuditLine, toRefusedLine } from '../../src/grants/audit-line.js';
 import { RecentLog } from '../../src/recent/recent-log.js';
 import { secretsOfServer } from '../../src/upstreams/server-secrets.js';
 import { Redactor } from '../../src/util/redactor.js';
@@ -77,9 +77,7 @@ function note(text: string): void {
   const context = createContext('tools/call', { name: 'a', arguments: args });
   const address = { server: `${said.name}`, tool: `${said.name}` };
   const times = { durationMs: 1, endedAt: 1 };
-  const pieces: string[] = [];
-  addAuditLine(
-    pieces,
+  toAuditLine(
     { context, method: `${said.name}`, address, args, result: { content: said.args }, outcome: 'ok', label: `${said.name}`, ...times },
     { redactor, logArguments: true },
   );

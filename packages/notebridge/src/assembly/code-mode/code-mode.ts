@@ -54,8 +54,6 @@ export function openCodeMode(options: CodeModeOptions): OpenCodeMode {
   const mayList = (principal: Principal, server: string, tool: Tool | undefined): boolean => listerOf(principal)(server, tool);
   const door = createKernelDoor({
     ...{ hub, servers, limits: { maxResultBytes: config.limits.maxResultBytes } },
-    mayList: (principal, { server }, tool) => mayList(principal, server, tool),
-    mayListWhole: (principal, server) => mayList(principal, server, undefined),
     listerOf,
   });
   const packages = keepPackages({ servers, guard, logger });

@@ -25,7 +25,7 @@ it('code in the notebook is held to each grant that had code run there, until a 
   const call = async (principal: Principal, name: string): Promise<string[]> => {
     const caller = { sessionId: 's', door: 'http', era: 'legacy', clientInfo: undefined, principal } as const;
     await rights.watch.onMessage?.(createContext('tools/call', { name }, { caller }), async () => answer({}));
-    return ['read', 'write'].filter((tool) => admission.mayList(rights.of(own), { server: 'fs', tool }, { name: tool, inputSchema: {} }));
+    return ['read', 'write'].filter((tool) => admission.listerOf(rights.of(own))('fs', { name: tool, inputSchema: {} }));
   };
   const narrow = await grant('notebook:*', 'fs:read');
   expect(await call(narrow, 'get_cells')).toEqual(['read', 'write']);

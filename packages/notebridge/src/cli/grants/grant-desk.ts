@@ -42,7 +42,7 @@ async function recordGrant(change: GrantChange): Promise<void> {
   const { audit } = await loadConfig({ env: process.env }).catch(() => ({ audit: undefined }));
   if (audit === false) return;
   const log = new AuditLog({ ...audit, path: audit?.file ?? join(stateDir(), 'audit.jsonl'), redactor: new Redactor() });
-  log.addGrant(change);
+  log.add(change);
   log.close();
 }
 

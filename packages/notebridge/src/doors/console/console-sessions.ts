@@ -53,9 +53,8 @@ export class ConsoleSessions {
     return { token };
   }
 
-  /** Whether the header has the token of a tab that is signed in. */
-  has(authorization: string | undefined): boolean {
-    const token = tokenOf(authorization);
+  /** True for the token of a tab that is signed in. */
+  has(token: string): boolean {
     const endsAt = isSecret(token, 'nbc_') ? this.#open.get(hashSecret(token)) : undefined;
     return endsAt !== undefined && this.#now() < endsAt;
   }

@@ -10,14 +10,11 @@ const smallBytes = 64 * 1024;
 const mostArrivingBytes = 256 * 1024 * 1024;
 let arrivingBytes = 0;
 
-/** A body as it came, or why it is not taken. */
-export type Body = { text: string } | Refusal;
-
 /**
- * Reads a JSON body. Of a body that is too large nothing is kept; the rest of it is read away, so that the
+ * Reads the text of a JSON body, or hands over why it is not taken. Of a body that is too large nothing is kept; the rest of it is read away, so that the
  * caller gets to see the answer. Hands over undefined if the caller left before its end. What `take` throws is not caught.
  */
-export function receiveBody(request: IncomingMessage, maxBytes: number, take: (body: Body | undefined) => void): void {
+export function receiveBody(request: IncomingMessage, maxBytes: number, take: (body: string | Refusal | undefined) => void): void {
   const refusal = checkHeaders(request, maxBytes);
   if (refusal !== undefined) return take(refusal);
   let first: Buffer | undefined;
@@ -25,7 +22,7 @@ export function receiveBody(request: IncomingMessage, maxBytes: number, take: (b
   let length = 0;
   let counted = 0;
   let isTaken = false;
-  const takeOnce = (body: Body | undefined): void => {
+  const takeOnce = (body: string | Refusal | undefined): void => {
     if (isTaken) return;
     isTaken = true;
     arrivingBytes -= counted;
@@ -50,7 +47,7 @@ export function receiveBody(request: IncomingMessage, maxBytes: number, take: (b
       rest.push(chunk);
     }
   });
-  request.on('end', () => takeOnce(toBody(rest === undefined ? first : Buffer.concat(rest, length))));
+  request.on('end', () => takeOnce(toText(rest === undefined ? first : Buffer.concat(rest, length))));
   request.on('error', () => takeOnce(undefined));
 }
 
@@ -78,9 +75,9 @@ function isJsonType(type: string | undefined): boolean {
   return type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-function toBody(bytes: Buffer | undefined): Body {
+function toText(bytes: Buffer | undefined): string | Refusal {
   if (bytes === undefined) return refuse(400, 'The body is empty. Send JSON.');
-  return isUtf8(bytes) ? { text: bytes.toString('utf8') } : refuse(400, 'The body is not UTF-8.');
+  return isUtf8(bytes) ? bytes.toString('utf8') : refuse(400, 'The body is not UTF-8.');
 }
 
 function tooLarge(maxBytes: number): Refusal {

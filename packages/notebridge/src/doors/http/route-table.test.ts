@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { methodsOf, RouteTable, refuseMethod } from './route-table.js';
+import { methodsOf, RouteTable, refuseMethod } from './http-app.js';
 
 function createTable(): RouteTable {
   const table = new RouteTable();

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type Caller, toTraceHeaders } from '../../core/call-context.js';
@@ -9,6 +9,7 @@ import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext, type RequestContextOptions } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
+import { nameOfClient, type WatchedAgent } from '../../recent/watched-agents.js';
 import { ResultAnswer } from '../../rpc/frames.js';
 import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
@@ -20,7 +21,6 @@ import { fault, type HttpFault, tooMany } from './http-fault.js';
 import { checkModernRequest, checkParams } from './http-modern-headers.js';
 import { createWatch, Listens } from './listens.js';
 import { answerModern, ModernLogs, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
-import { ModernIdentity } from './modern-identity.js';
 import { UnansweredStates } from './unanswered-states.js';
 
 export interface HttpModernOptions {
@@ -282,4 +282,53 @@ function statusOf({ error }: JsonObject): number {
   const code = Number(error.code);
   if (code === errorTable.unknown_method.rpcCode) return 404;
   return code <= headerMismatchCode && code >= errorTable.unsupported_version.rpcCode ? 400 : 200;
+}
+
+/** Clients under one token may call themselves anything, and anew in each request. */
+const mostNames = 8;
+
+/** A principal whose calls share one session id, since the modern era has no sessions. */
+class ModernIdentity implements WatchedAgent {
+  readonly sessionId: string;
+  readonly door = 'http';
+  readonly era = 'modern';
+  readonly principal: Principal;
+  readonly since = Date.now();
+  /** By the clock of the door. */
+  lastHeard = 0;
+  running = 0;
+  /** Of those that run the ones that listen. */
+  listening = 0;
+  readonly #now: () => number;
+  readonly #names = new Set<string>();
+
+  constructor(principal: Principal, now: () => number, sessionId: string = randomUUID()) {
+    this.principal = principal;
+    this.sessionId = sessionId;
+    this.#now = now;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  get lastCallAt(): number {
+    return Date.now() - Math.round(this.#now() - this.lastHeard);
+  }
+
+  get inFlight(): number {
+    return this.running;
+  }
+
+  /** True if it has not called itself so before. */
+  noteName(clientInfo: Caller['clientInfo']): boolean {
+    const name = nameOfClient(clientInfo);
+    if (name === undefined || this.#names.has(name)) return false;
+    for (const oldest of this.#names) {
+      if (this.#names.size < mostNames) break;
+      this.#names.delete(oldest);
+    }
+    this.#names.add(name);
+    return true;
+  }
 }

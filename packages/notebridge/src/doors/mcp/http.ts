@@ -11,8 +11,8 @@ import { envelopeKeys, envelopeOf } from '../../rpc/modern-envelope.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
-import { type Body, receiveBody } from '../http/read-body.js';
-import { type AuthChallenge, isRefusal } from '../http/refusal.js';
+import { receiveBody } from '../http/read-body.js';
+import type { AuthChallenge, Refusal } from '../http/refusal.js';
 import { defaultHttpLimits, type HttpCall, headerOf, type McpHttpLimits, parseAccept } from './http-call.js';
 import { fault, faultOf, fromRefusal, type HttpFault, headerMismatch, printFault } from './http-fault.js';
 import { HttpLegacy } from './http-legacy.js';
@@ -217,7 +217,7 @@ class McpHttp implements McpHttpDoor {
       return fault(406, 'bad_message', 'Answers are "application/json" or "text/event-stream"; the Accept header takes neither.');
     receiveBody(call.request, this.#app.maxBodyBytes, (body) => {
       try {
-        const refusal = body && this.#receive(call, body);
+        const refusal = body === undefined ? undefined : this.#receive(call, body);
         if (refusal !== undefined) context.refuse(refusal);
       } catch (error) {
         context.fail(error);
@@ -226,11 +226,11 @@ class McpHttp implements McpHttpDoor {
     return undefined;
   }
 
-  #receive(call: HttpCall, body: Body): HttpFault | undefined {
-    if (isRefusal(body)) return body.status === 400 ? fault(400, 'bad_json', String(body.detail)) : fromRefusal(body);
+  #receive(call: HttpCall, body: string | Refusal): HttpFault | undefined {
+    if (typeof body !== 'string') return body.status === 400 ? fault(400, 'bad_json', String(body.detail)) : fromRefusal(body);
     let posted: unknown;
     try {
-      posted = parseMessage(body.text);
+      posted = parseMessage(body);
     } catch (error) {
       return fault(400, codeOf(error) ?? 'bad_json', error instanceof Error ? error.message : 'The body could not be read.');
     }

@@ -1,3 +1,4 @@
+import { largestOf } from '@notebridge/kit/long-lists';
 import { principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
@@ -10,7 +11,6 @@ import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
 import { describeCall } from './call-routes.js';
 import type { OwnerBody } from './owner-schemas.js';
-import { StreamPlaces } from './stream-places.js';
 
 const heartbeatMs = 15_000;
 /** A reader who is slower than this is told less often. Bytes. */
@@ -125,3 +125,41 @@ function toNews(calls: RecentCalls, changed: ReadonlyMap<string, SeenCall>): Own
 }
 
 const tooMany = refuse(503, `There are ${mostStreams} streams of events open already. Close one.`);
+
+interface Place {
+  holder: string;
+  cut: () => void;
+}
+
+/** A bounded number of streams at once. When all are taken, who has most of them loses one to a holder that has fewer; nobody loses one to himself. */
+class StreamPlaces {
+  readonly #most: number;
+  /** The oldest first. */
+  readonly #taken = new Set<Place>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** `cut`: ends the stream, when another holder needs its place. Returns what gives the place back; undefined if there is none. */
+  take(holder: string, cut: () => void): (() => void) | undefined {
+    if (this.#taken.size >= this.#most && !this.#makeRoom(holder)) return undefined;
+    const place = { holder, cut };
+    this.#taken.add(place);
+    return () => this.#taken.delete(place);
+  }
+
+  #makeRoom(holder: string): boolean {
+    const counts = new Map<string, number>();
+    for (const place of this.#taken) counts.set(place.holder, (counts.get(place.holder) ?? 0) + 1);
+    const most = largestOf(counts.values());
+    if ((counts.get(holder) ?? 0) + 1 >= most) return false;
+    for (const place of this.#taken) {
+      if (counts.get(place.holder) !== most) continue;
+      this.#taken.delete(place);
+      place.cut();
+      return true;
+    }
+    return false;
+  }
+}

@@ -18,10 +18,9 @@ import { agentAnswers } from './agent-routes.js';
 import { approvalAnswers } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
 import { callAnswers } from './call-routes.js';
-import { describeConfig } from './config-route.js';
 import { OwnerEvents, watchServers } from './event-route.js';
 import { grantAnswers, type OwnedGrants } from './grant-routes.js';
-import { type DescribedHub, describeHub } from './hub-status.js';
+import { type DescribedHub, describeConfig, describeHub } from './hub-status.js';
 import { answerLog } from './log-route.js';
 import { notebookAnswers, type OwnedNotebooks } from './notebook-routes.js';
 import { type NamedRoute, type OwnerAnswers, ownerPrefix, routesByPath } from './owner-routes.js';
@@ -112,31 +111,19 @@ export function createOwnerDoor(app: HttpApp, options: OwnerDoorOptions): void {
   addDescription(app);
 }
 
-function createAnswers({
-  servers,
-  describe,
-  agents,
-  pending,
-  calls,
-  log,
-  redactor,
-  hub,
-  grants,
-  watched,
-  edits,
-  cluster,
-}: OwnerDoorOptions): OwnerAnswers {
-  const status = { ...hub, describe, pending, calls, store: grants.store, edits, cluster };
+function createAnswers(options: OwnerDoorOptions): OwnerAnswers {
+  const { servers, describe, pending, calls, redactor, hub, grants, edits } = options;
+  const status = { ...options, ...hub, store: grants.store };
   return {
     getHub: ({ principal }) => reportFor(principal, describeHub(status, principal.kind === 'owner' ? 'owner' : 'watcher')),
     ...serverAnswers(servers, describe),
     ...callAnswers(calls, redactor.past),
-    listLog: (context) => answerLog(log, context, redactor.past),
+    listLog: (context) => answerLog(options.log, context, redactor.past),
     ...approvalAnswers(pending),
     ...grantAnswers(grants, servers),
-    ...agentAnswers(agents, grants.store),
+    ...agentAnswers(options.agents, grants.store),
     getConfig: () => describeConfig(edits, hub.configFile),
-    ...notebookAnswers(watched),
+    ...notebookAnswers(options.watched),
     getBindingsInput: (context) => answerBindingsInput(servers, context),
   };
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { HttpContext } from '../http/http-context.js';
-import { type Body, parseBody, receiveBody } from '../http/read-body.js';
-import { isRefusal } from '../http/refusal.js';
+import { parseBody, receiveBody } from '../http/read-body.js';
+import { isRefusal, type Refusal } from '../http/refusal.js';
 import type { OwnerBodyName } from './owner-schemas.js';
 
 /**
@@ -14,8 +14,8 @@ export async function readObject(
   maxBytes: number,
   { name, wanted }: { name: OwnerBodyName; wanted: string | undefined },
 ): Promise<JsonObject> {
-  const body = await new Promise<Body | undefined>((resolve) => receiveBody(request, maxBytes, resolve));
-  const parsed = body === undefined || isRefusal(body) ? body : parseBody(body.text);
+  const body = await new Promise<string | Refusal | undefined>((resolve) => receiveBody(request, maxBytes, resolve));
+  const parsed = typeof body === 'string' ? parseBody(body) : body;
   if (parsed === undefined || isRefusal(parsed) || !isJsonObject(parsed.value))
     throw new BridgeError(
       'bad_params',

@@ -3,7 +3,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { gatherInput } from '../../bindings/input.js';
 import { type BindingsArchive, ServedBindings } from '../../bindings/served-bindings.js';
 import { Cancellation } from '../../core/cancellation.js';
-import type { Principal } from '../../core/principal.js';
+import type { MayList } from '../../grants/may-list.js';
 import { workWhileLive } from '../../grants/while-live.js';
 import type { HttpContext } from '../http/http-context.js';
 import { sendTagged } from './entity-tag.js';
@@ -41,13 +41,9 @@ export class BindingsDoor {
     const { under, proxy, logger } = this.#options;
     // The name under which the caller has reached us is one that it can reach; which names are ours was checked before.
     const hubUrl = `http://${request.headers.host}${under}`;
-    const { input, warnings } = await gatherInput(proxy.servers, { hubUrl, timeoutMs, signal, mayShow: mayShowTo(proxy, principal) });
+    const mayShow: MayList = (server, tool) => proxy.listerOf(principal)(server, tool);
+    const { input, warnings } = await gatherInput(proxy.servers, { hubUrl, timeoutMs, signal, mayShow });
     for (const warning of warnings) logger.warn(warning);
     return this.#served.archive(language, input);
   }
-}
-
-function mayShowTo(proxy: ToolProxy, principal: Principal): NonNullable<Parameters<typeof gatherInput>[1]['mayShow']> {
-  return (server, tool) =>
-    tool === undefined ? proxy.mayListWhole(principal, server) : proxy.mayList(principal, { server, tool: tool.name }, tool);
 }

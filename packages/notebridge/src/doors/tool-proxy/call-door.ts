@@ -10,19 +10,11 @@ import type { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';
 import { hubIsEnding, internalError, isRefusal, logFault, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
 import { CallStream, streamFormatOf } from './call-stream.js';
-import { fits, idempotencyKeySchema, parseCallBody } from './input-schemas.js';
+import { idempotencyKey, parseCallBody } from './input-schemas.js';
 import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest } from './proxy-tool-call.js';
 import type { Outcome } from './stored-answers.js';
 import { failedAnswer, printAnswer, type ToolCallResponse } from './to-answer.js';
 import { searchAddress, type ToolProxy } from './tool-proxy-context.js';
-
-interface ParsedCall {
-  args: JsonObject;
-  /** Whose it is, as a key. */
-  holder: string;
-  /** What a key was sent with. */
-  repeatable: { key: string; text: string } | undefined;
-}
 
 /** The largest body of a search: ten times what its arguments can be. */
 const maxSearchBytes = 64 * 1024;
@@ -42,12 +34,15 @@ const hasNotRun: ReadonlySet<string | null> = new Set([
 export class CallDoor {
   readonly #app: HttpApp;
   readonly #proxy: ToolProxy;
+  /** How many calls one principal may have under way. */
+  readonly #mostOfOne: number;
   /** How many calls of each principal are under way. */
   readonly #running = new Map<string, number>();
 
   constructor(app: HttpApp, proxy: ToolProxy) {
     this.#app = app;
     this.#proxy = proxy;
+    this.#mostOfOne = mostOfOne(proxy.limits.maxInFlight);
   }
 
   /**
@@ -59,48 +54,43 @@ export class CallDoor {
     const maxBytes = address === searchAddress ? Math.min(maxSearchBytes, maxBodyBytes) : maxBodyBytes;
     receiveBody(context.request, maxBytes, (body) => {
       try {
-        if (body === undefined) return;
-        // It was not when the head of the request came.
-        if (this.#app.isDraining) return context.refuse(hubIsEnding);
-        const call = isRefusal(body) ? body : this.#parse(context, body.text, address);
-        if (isRefusal(call)) context.refuse(call);
-        else this.#call(context, address, call);
+        if (body !== undefined) this.#receive(context, address, body);
       } catch (error) {
         context.fail(error);
       }
     });
   }
 
-  /** The arguments, and the key with what it stands for; or why the call is not made. */
-  #parse({ request, principal }: HttpContext, text: string, address: ToolAddress): ParsedCall | Refusal {
-    const parsed = parseCallBody(text);
-    if (isRefusal(parsed)) return parsed;
-    const { maxInFlight } = this.#proxy.limits;
-    const most = mostOfOne(maxInFlight);
-    const holder = principalKey(principal);
-    if ((this.#running.get(holder) ?? 0) >= most) return tooManyCalls(`${most} calls of yours are under way.`);
-    if (this.#app.calls.size >= maxInFlight) return tooManyCalls('Too many calls are under way.');
-    const key = address === searchAddress ? undefined : request.headers['idempotency-key'];
-    if (key === undefined) return { args: parsed.arguments, holder, repeatable: undefined };
-    if (typeof key !== 'string' || !fits(key, idempotencyKeySchema)) return badKey();
-    return { args: parsed.arguments, holder, repeatable: { key, text } };
+  /** Begins the call, or says why it is not made. */
+  #receive(context: HttpContext, address: ToolAddress, body: string | Refusal): void {
+    // It was not when the head of the request came.
+    if (this.#app.isDraining) return context.refuse(hubIsEnding);
+    if (typeof body !== 'string') return context.refuse(body);
+    const parsed = parseCallBody(body);
+    if (isRefusal(parsed)) return context.refuse(parsed);
+    const holder = principalKey(context.principal);
+    if ((this.#running.get(holder) ?? 0) >= this.#mostOfOne)
+      return context.refuse(tooManyCalls(`${this.#mostOfOne} calls of yours are under way.`));
+    if (this.#app.calls.size >= this.#proxy.limits.maxInFlight) return context.refuse(tooManyCalls('Too many calls are under way.'));
+    const key = address === searchAddress ? undefined : context.request.headers['idempotency-key'];
+    if (key !== undefined && (typeof key !== 'string' || !idempotencyKey.test(key))) return context.refuse(badKey());
+    this.#call(context, { address, holder, args: parsed.arguments, repeatable: key === undefined ? undefined : { key, text: body } });
   }
 
-  #call(context: HttpContext, address: ToolAddress, { args, holder, repeatable }: ParsedCall): void {
+  #call(context: HttpContext, { address, holder, args, repeatable }: ReceivedCall): void {
     const { request, response, headers, principal, id: callId } = context;
-    const format = streamFormatOf(request.headers.accept);
+    const { accept } = request.headers;
+    const format = accept === undefined ? undefined : streamFormatOf(accept);
     const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
     const cancellation = new Cancellation();
-    const onEvent = stream && ((method: string, params: JsonObject) => stream.send(method, params));
-    // Only the owner's word counts: who has that token could approve the call as well.
-    const isTyped = principal.kind === 'owner' && request.headers[typedHeader] === 'true';
     const options: ToolCallRequest & ToolCallOptions = {
       arguments: args,
       principal,
       callId,
-      isTyped,
+      // Only the owner's word counts: who has that token could approve the call as well.
+      isTyped: principal.kind === 'owner' && request.headers[typedHeader] === 'true',
       cancellation,
-      onEvent,
+      onEvent: stream && ((method, params) => stream.send(method, params)),
       trace: toTraceHeaders(request.headers),
     };
     const running = this.#app.calls.add(request.socket, cancellation);
@@ -113,7 +103,7 @@ export class CallDoor {
       else this.#running.delete(holder);
     };
     const send = (outcome: Outcome | Refusal): void => {
-      if (isRefusal(outcome)) context.refuse(outcome);
+      if ('detail' in outcome) context.refuse(outcome);
       else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
       else context.sendJson(outcome.status, outcome.text, outcome.headers);
       end();
@@ -125,7 +115,7 @@ export class CallDoor {
     const perform = (): Promise<Outcome> => {
       const startedAt = this.#proxy.now();
       return proxyToolCall(this.#proxy, address, options)
-        .then((response) => this.#toOutcome(response))
+        .then(this.#toOutcome)
         .catch((error: unknown) => this.#toFailedOutcome(error, { callId, startedAt, stream }));
     };
     try {
@@ -163,12 +153,22 @@ export class CallDoor {
     return { status, text: printRefusal({ status, detail, more: { ...more, call_id: callId } }), headers, hasRun };
   }
 
-  #toOutcome(response: ToolCallResponse): Outcome {
+  readonly #toOutcome = (response: ToolCallResponse): Outcome => {
     // The end of the hub has cut it, not its caller.
     if (response.error_code === 'cancelled' && this.#app.calls.areCut) Object.assign(response, failedAnswer('hub_gone', cutByEnd));
     const text = printAnswer(response, this.#proxy.limits.maxResultBytes);
     return { status: 200, text, headers: noHeaders, hasRun: !hasNotRun.has(response.error_code) };
-  }
+  };
+}
+
+/** A call whose body was read and may be made. */
+interface ReceivedCall {
+  address: ToolAddress;
+  /** Whose it is, as a key. */
+  holder: string;
+  args: JsonObject;
+  /** What a key was sent with. */
+  repeatable: { key: string; text: string } | undefined;
 }
 
 /** Sent by `notebridge call` on a terminal: a person has typed server, tool and arguments. */

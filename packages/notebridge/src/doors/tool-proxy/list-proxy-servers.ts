@@ -2,6 +2,7 @@ import { describeListedTool } from '../../catalog/describe-servers.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';
+import type { MayList } from '../../grants/may-list.js';
 import { workWhileLive } from '../../grants/while-live.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { isListed } from './proxy-tool-call.js';
@@ -20,13 +21,13 @@ export async function listProxyServers(proxy: ToolProxy, principal: Principal = 
   const cancellation = new Cancellation();
   const ask = (): Promise<unknown> => Promise.all(servers.map((server) => askForTools(server, cancellation.signal)));
   await workWhileLive(proxy.hub.whileLive, { principal, cancellation }, ask);
-  const listed = servers.filter((server) => isListed(proxy, server, principal)).map((server) => toListed(proxy, server, principal));
+  const mayList = proxy.listerOf(principal);
+  const listed = servers.filter((server) => isListed(server, mayList)).map((server) => toListed(server, mayList));
   return { servers: listed, total: listed.length };
 }
 
-function toListed(proxy: ToolProxy, server: ToolServer, principal: Principal) {
-  const { name, isConfig, state, knownTools = [] } = server;
-  const tools = knownTools.filter((tool) => proxy.mayList(principal, { server: name, tool: tool.name }, tool));
+function toListed({ name, isConfig, state, knownTools = [] }: ToolServer, mayList: MayList) {
+  const tools = knownTools.filter((tool) => mayList(name, tool));
   return {
     id: name,
     name,

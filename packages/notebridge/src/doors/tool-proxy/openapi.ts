@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { describeBodies } from '../http/describe-bodies.js';
-import { callSchema, challengeSchema, idempotencyKeySchema } from './input-schemas.js';
+import { callSchema, challengePattern, idempotencyKey } from './input-schemas.js';
 import { proxySchemas } from './proxy-schemas.js';
 
 const ref = (kind: string, name: string): JsonObject => ({ $ref: `#/components/${kind}/${name}` });
@@ -87,7 +87,7 @@ function callOperation(operationId: string, summary: string): JsonObject {
         name: 'Idempotency-Key',
         in: 'header',
         description: 'The same call under the same key is made once; repetitions get its answer.',
-        schema: idempotencyKeySchema,
+        schema: { type: 'string', pattern: idempotencyKey.source },
       },
     ],
     requestBody: { required: true, content: json(ref('schemas', 'ToolCallRequest')) },
@@ -161,7 +161,7 @@ function healthOperation(operationId: string): JsonObject {
         name: 'challenge',
         in: 'query',
         description: 'A random text. The hub that holds the key of its address file answers it with a proof.',
-        schema: challengeSchema,
+        schema: { type: 'string', pattern: challengePattern.source },
       },
     ],
     responses: { ...refusals, 200: answer('It can.', 'Health') },

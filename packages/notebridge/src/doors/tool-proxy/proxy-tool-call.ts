@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ToolNames } from '../../catalog/tool-names.js';
-import type { Caller, ParentCall, TraceHeaders } from '../../core/call-context.js';
+import type { ParentCall, TraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
@@ -11,6 +11,7 @@ import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
+import type { MayList } from '../../grants/may-list.js';
 import { workWhileLive } from '../../grants/while-live.js';
 import { quote } from '../../util/quote.js';
 import { type CallAnswer, failedAnswer, type ToolCallResponse, toAnswer } from './to-answer.js';
@@ -135,7 +136,8 @@ function toContext(
   call: ToolCallRequest & ToolCallOptions,
   { principal, callId }: { principal: Principal; callId: string },
 ): RequestContext {
-  const { onEvent } = call;
+  const { onEvent, parent } = call;
+  const caller = proxy.callerOf(principal);
   const name = proxy.names.nameOf(target);
   return new RequestContext({
     method: 'tools/call',
@@ -143,8 +145,9 @@ function toContext(
     message:
       onEvent === undefined ? { name, arguments: call.arguments } : { name, arguments: call.arguments, _meta: { progressToken: callId } },
     callId,
-    caller: toCaller(proxy.callerOf(principal), call.parent),
-    parent: call.parent,
+    // Code that runs in the course of an agent's call has the agent's own instance of a server that has one for each.
+    caller: parent?.caller === undefined ? caller : { ...caller, sessionId: parent.caller.sessionId },
+    parent,
     isTyped: call.isTyped,
     cancellation: call.cancellation ?? new Cancellation(),
     target,
@@ -153,11 +156,6 @@ function toContext(
     asker: call.asker,
     requestId: callId,
   });
-}
-
-/** Code that runs in the course of an agent's call has the agent's own instance of a server that has one for each. */
-function toCaller(caller: Caller, parent: ParentCall | undefined): Caller {
-  return parent?.caller === undefined ? caller : { ...caller, sessionId: parent.caller.sessionId };
 }
 
 /** The codes that this door spells as its reference does. */
@@ -197,19 +195,19 @@ function lacksTool({ knownTools }: ToolServer, tool: string): boolean {
 function unknownServer(proxy: ToolProxy, name: string, principal: Principal): BridgeError {
   if (name === 'skills')
     return new BridgeError('unknown_server', 'Skills proxy caller not registered — skills are not enabled for this agent.');
+  const mayList = proxy.listerOf(principal);
   const available = proxy.servers
     .all()
-    .filter((server) => findServer(proxy.servers, server.name) !== undefined && isListed(proxy, server, principal))
+    .filter((server) => findServer(proxy.servers, server.name) !== undefined && isListed(server, mayList))
     .map((server) => `'${server.name}'`);
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return new BridgeError('unknown_server', `MCP server '${shown}' is not running. Available servers: [${available.join(', ')}]`);
 }
 
-/** True if the principal may know of the server: it may call one of its tools. */
-export function isListed(proxy: ToolProxy, server: ToolServer, principal: Principal): boolean {
-  const { name, knownTools } = server;
-  if (knownTools === undefined || knownTools.length === 0) return proxy.mayListWhole(principal, name);
-  return knownTools.some((tool) => proxy.mayList(principal, { server: name, tool: tool.name }, tool));
+/** True if a principal may know of the server: it may call one of its tools. */
+export function isListed({ name, knownTools }: ToolServer, mayList: MayList): boolean {
+  if (knownTools === undefined || knownTools.length === 0) return mayList(name, undefined);
+  return knownTools.some((tool) => mayList(name, tool));
 }
 
 /** What went wrong, for a stream that has begun and cannot have a status any more. */

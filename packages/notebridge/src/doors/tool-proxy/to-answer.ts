@@ -53,12 +53,18 @@ export function toAnswer(toolResult: JsonObject): CallAnswer {
     if (!isEmpty(content) && !repeats(content, structured, answer)) answer.content = content;
     return answer;
   }
+  if (isOnlyPlainText(content)) {
+    const [block] = content;
+    setText(answer, 'result', longStringOf(block, 'text') ?? block.text);
+    parseContainer(answer);
+    return answer;
+  }
   const blocks = isEmpty(content) ? [] : content;
   if (!isTextList(blocks)) answer.result = content;
   else if (blocks.length > 0) {
     setText(answer, 'result', joinTexts(blocks));
     if (blocks.length === 1) parseContainer(answer);
-    if (!isOnlyPlainText(content)) answer.content = content;
+    answer.content = content;
   } else if (Array.isArray(content)) {
     // Beside it too, since an empty list may also be the structured content.
     answer.result = answer.content = content;

@@ -48,7 +48,7 @@ export interface ToolProxyOptions {
   mayList?: ((principal: Principal, address: ToolAddress, tool: Tool) => boolean) | undefined;
   /** Whether a list may show a server whose tools are not known yet. Default: yes. */
   mayListWhole?: ((principal: Principal, server: string) => boolean) | undefined;
-  /** Both, for searches: they ask for all tools in a row. Default: by asking those. */
+  /** Both at once: the rights of a principal are looked up once for many tools in a row. Default: by asking those. */
   listerOf?: ListerOf | undefined;
   limits?: Partial<ToolProxyLimits> | undefined;
   /** Where answers are kept for repeated `Idempotency-Key`s. Default: in this process, within the limits. */
@@ -67,8 +67,8 @@ export interface ToolProxy {
   readonly servers: ToolServers;
   readonly limits: Readonly<ToolProxyLimits>;
   readonly answers: AnswerStore;
-  mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean;
-  mayListWhole(principal: Principal, server: string): boolean;
+  /** What lists may show a principal. Calls are judged by the hub, not by this. */
+  readonly listerOf: ListerOf;
   readonly search: SearchTools;
   isDraining(): boolean;
   readonly cluster: WatchedPlace | undefined;
@@ -98,15 +98,15 @@ export function createProxyContext(
   const { mayList = () => true, mayListWhole = () => true } = options;
   const listOneByOne: ListerOf = (principal) => (server, tool) =>
     tool === undefined ? mayListWhole(principal, server) : mayList(principal, { server, tool: tool.name }, tool);
+  const { listerOf = listOneByOne } = options;
   let calls = 0;
   return {
     hub: options.hub,
     servers,
     limits,
     answers: options.answers ?? toStoredAnswers(limits, now),
-    mayList,
-    mayListWhole,
-    search: createSearchTools({ servers, listerOf: options.listerOf ?? listOneByOne, logger: options.hub.logger }),
+    listerOf,
+    search: createSearchTools({ servers, listerOf, logger: options.hub.logger }),
     now,
     isDraining: options.isDraining ?? (() => false),
     cluster: options.cluster,

@@ -3,15 +3,14 @@ import { type BindingLanguage, bindingLanguages } from '@notebridge/bindings';
 import type { JsonObject } from '@notebridge/kit/json';
 import { printMessage } from '../../core/wire.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
-import type { HttpApp } from '../http/http-app.js';
+import type { HttpApp, HttpRoute } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { isRefusal, refuse } from '../http/refusal.js';
-import type { HttpRoute } from '../http/route-table.js';
 import type { BindingsDoor } from './bindings-door.js';
 import { CallDoor } from './call-door.js';
 import { answerDocs, docsPaths } from './docs-page.js';
 import { sendTagged } from './entity-tag.js';
-import { challengeSchema, fits } from './input-schemas.js';
+import { challengePattern } from './input-schemas.js';
 import { listProxyServers } from './list-proxy-servers.js';
 import { isReady, proxyHealth, proxyReadiness } from './proxy-health.js';
 import type { ProxyBody } from './proxy-schemas.js';
@@ -66,7 +65,7 @@ function addHealthRoutes(app: HttpApp, prove: ToolProxyDoorOptions['prove']): vo
     const health: JsonObject = await proxyHealth();
     const [nonce, ...more] = context.query.getAll('challenge');
     if (nonce !== undefined && prove !== undefined) {
-      if (more.length > 0 || !fits(nonce, challengeSchema)) return context.refuse(badChallenge);
+      if (more.length > 0 || !challengePattern.test(nonce)) return context.refuse(badChallenge);
       health.proof = await prove(nonce, context.request.socket.localPort ?? 0);
     }
     context.sendJson(200, printMessage(health));
@@ -85,7 +84,7 @@ function addListRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
     const [challenge] = context.query.getAll('challenge');
     // Of another hub, which has lost NATS.
     if (challenge !== undefined && proxy.cluster !== undefined) {
-      if (!fits(challenge, challengeSchema)) return context.refuse(badChallenge);
+      if (!challengePattern.test(challenge)) return context.refuse(badChallenge);
       return context.sendJson(200, printMessage({ ...proxy.cluster.answer(challenge) }));
     }
     const readiness = proxyReadiness(proxy);

@@ -1,7 +1,7 @@
 // @module-tag P-421
 
 import { expect, it } from 'vitest';
-import { toDecision } from './approval-question.js';
+import { toDecision } from './approvals.js';
 
 it.each([
   { action: 'accept' },

@@ -48,7 +48,7 @@ function open({ timeoutMs = 60_000, layers = [] }: { timeoutMs?: number; layers?
   const store = { get: () => 'unknown' as const, takeCall: () => false, putBackCall: () => {} };
   const admission = new Admission({ store, delegations });
   const policy = () => new ApprovalPolicy(rules, ['notebook']);
-  approvals = new Approvals({ policy, pending, labelOf: (id) => admission.labelOf(id), redactor, logger: silentLogger, timeoutMs });
+  approvals = new Approvals({ policy, pending, labelOf: (p) => admission.rightsOf(p).label, redactor, logger: silentLogger, timeoutMs });
   hub = new Hub();
   hub.addMiddleware(
     createGuard({

@@ -7,8 +7,8 @@ import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
-import { owner, principalKey } from '../../core/principal.js';
-import { canAnswer, isInputRequired } from '../../core/questions.js';
+import { owner, type Principal, principalKey } from '../../core/principal.js';
+import { canAnswer, isInputRequired, type Question } from '../../core/questions.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { agentKey } from '../../identity/agent-key.js';
 import type { Redacting } from '../../util/redactor.js';
@@ -16,10 +16,9 @@ import { settlesWithin } from '../../util/settles-within.js';
 import type { ApprovedBy } from '../audit-line.js';
 import { notebookServer } from '../guarded-methods.js';
 import type { ApprovalPolicy } from './approval-policy.js';
-import { toApprovalQuestion, toDecision } from './approval-question.js';
 import { type ShownCall, showCall } from './approval-text.js';
 import { type AskedCallOf, AskedStates } from './asked-states.js';
-import type { ApprovalOutcome, PendingApprovals, WhoWaits } from './pending-approvals.js';
+import type { ApprovalOutcome, Decision, PendingApprovals, WhoWaits } from './pending-approvals.js';
 import { toReadableCall, toSentCall } from './readable-call.js';
 
 export interface ApprovalsOptions {
@@ -28,7 +27,7 @@ export interface ApprovalsOptions {
   /** Calls whose agent cannot ask its person wait there for the owner. */
   pending: PendingApprovals;
   /** What the owner called the grant of a caller. */
-  labelOf: (grantId: string) => string | undefined;
+  labelOf: (principal: Principal) => string | undefined;
   redactor: Redacting;
   logger: Logger;
   /** How long a person may take to answer. Milliseconds. */
@@ -211,8 +210,7 @@ export class Approvals {
 
   #show({ address, exact, beside, context }: AskedCallOf): ShownCall {
     const { redactor, labelOf } = this.#options;
-    const { principal } = context.caller;
-    const label = principal?.kind === 'grant' ? labelOf(principal.grantId) : undefined;
+    const label = labelOf(context.caller.principal ?? owner);
     const tool = address.tool === '' ? String(context.message.name) : address.tool;
     return showCall({ server: address.server, tool }, { exact, beside, context, label, redactor });
   }
@@ -294,4 +292,35 @@ class SessionApprovals {
     const [oldest] = this.#keys;
     if (this.#keys.size > mostKept && oldest !== undefined) this.#keys.delete(oldest);
   }
+}
+
+/** The question to the person at an agent, as a form. */
+function toApprovalQuestion({ message }: ShownCall): Question {
+  return {
+    method: 'elicitation/create',
+    params: {
+      message,
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          decision: {
+            type: 'string',
+            title: 'Approve',
+            description: 'This call alone, or this tool for as long as this session lasts. To refuse, decline.',
+            enum: ['once', 'session'],
+            enumNames: ['This call', 'This tool, in this session'],
+            default: 'once',
+          },
+        },
+        required: ['decision'],
+      },
+    },
+  };
+}
+
+/** What the person decided. Only an `accept` that says what for approves: one without a decision, as a host sends that shows no forms, does not. */
+export function toDecision(answer: unknown): Decision {
+  if (!isJsonObject(answer) || answer.action !== 'accept') return 'deny';
+  const decision = isJsonObject(answer.content) ? answer.content.decision : undefined;
+  return decision === 'once' || decision === 'session' ? decision : 'deny';
 }

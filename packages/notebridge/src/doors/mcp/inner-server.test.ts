@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../core/cancellation.js';
-import { InnerServer } from './inner-server.js';
+import { InnerServer } from './session-relaying.js';
 
 interface Answered {
   status: number;
