@@ -2,10 +2,9 @@ import { printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { needsSlowPath } from '@notebridge/kit/odd-numbers';
 import { type Printed, parseMessage, printMessage } from '../core/wire.js';
-import { printWithTokens } from './long-strings.js';
-import { parseWithLongStrings } from './long-strings-parser.js';
+import { longLineBytes, parseWithLongStrings } from './long-strings-parser.js';
 import type { RpcId } from './messages.js';
-import { keepRawText, rawTextOf } from './unread-members.js';
+import { keepRawText, printWithTokens, rawTextOf } from './unread-members.js';
 
 /** A response with a result, as we send it. */
 export class ResultAnswer implements JsonObject {
@@ -54,8 +53,9 @@ const deepest = 1000;
  * Throws `bad_json`, or `message_too_deep`.
  */
 export function parseFrame(frame: string | Buffer): unknown {
-  if (typeof frame !== 'string') return parseWithLongStrings(frame) ?? parseFrame(frame.toString('utf8').trim());
-  return parseUsual(frame) ?? parseMessage(frame);
+  if (typeof frame === 'string') return parseUsual(frame) ?? parseMessage(frame);
+  const parsed = frame.length < longLineBytes ? undefined : parseWithLongStrings(frame);
+  return parsed ?? parseFrame(frame.toString('utf8').trim());
 }
 
 /** Prints one JSON-RPC frame, strings of megabytes as the bytes that they came in. Throws as `printFrame` does. */
