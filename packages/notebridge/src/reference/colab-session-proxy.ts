@@ -3,8 +3,7 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Middleware } from '../core/middleware.js';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 import { type ConnectionState, type ConnectionWays, describeConnection, isTrouble } from '../notebooks/connection-state.js';
-import { createStaticListPolicy } from '../notebooks/pages/disconnected-policy.js';
-import { ProxyServer } from '../notebooks/pages/proxy-server.js';
+import { createPageProxy, type ProxyServer } from '../notebooks/pages/proxy-server.js';
 import type { RecordChannel } from '../rpc/tapped-channel.js';
 import { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { ColabProxyMiddleware } from './colab-proxy-middleware.js';
@@ -134,7 +133,6 @@ export class ColabSessionProxy {
   }
 
   #createProxyServer(wss: ColabWebSocketServer, client: ColabProxyClient): ProxyServer {
-    const { slot } = wss;
     const nextStep = (): string => {
       const { state, ways } = this.connection ?? {};
       if (state === undefined || ways === undefined || !isTrouble(state))
@@ -142,27 +140,16 @@ export class ColabSessionProxy {
       // How it is mended stands in the open tool's answer, which alone names the token.
       return `${describeConnection(state, ways).text} Call "${openToolName}": its answer says what a person can do.`;
     };
-    const proxyServer = new ProxyServer({
-      name: slot.profile.name,
+    const { provider, stop } = createPageProxy({
+      slot: wss.slot,
+      client,
       instructions,
-      clientFactory: () => client.clientFactory(),
-      isConnected: () => client.isConnected(),
-      questions: client.questions,
-      policy: this.#options.list === 'dynamic' ? undefined : createStaticListPolicy({ slot, client, nextStep }),
-      onToolsListed: (tools) => {
-        slot.rememberedTools = tools;
-      },
+      isStatic: this.#options.list !== 'dynamic',
+      nextStep,
       logger: this.#logger,
     });
-    const stopForwarding = client.notified.add(({ method, params }) =>
-      proxyServer.emit(params === undefined ? { method } : { method, params }),
-    );
-    const stopWatching = client.connectionChanged.add((isConnected) => isConnected && proxyServer.watchAgain());
-    this.#closers.push(async () => {
-      stopForwarding();
-      stopWatching();
-    });
-    return proxyServer;
+    this.#closers.push(async () => stop());
+    return provider;
   }
 
   #createMiddleware(client: ColabProxyClient): ColabProxyMiddleware {

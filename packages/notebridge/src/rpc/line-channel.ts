@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { BridgeError } from '../core/errors.js';
-import { parseFrame, printFrameInPieces } from './frames.js';
 import { longLineBytes } from './long-strings-parser.js';
 import { type Channel, MessageStream } from './message-stream.js';
+import { parseFrame, printFrameInPieces } from './messages.js';
 
 export interface LineChannelOptions {
   input: Readable;

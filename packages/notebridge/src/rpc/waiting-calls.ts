@@ -3,8 +3,7 @@ import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
-import { Call } from './frames.js';
-import { type RpcAnswer, toNotification } from './messages.js';
+import { Call, type RpcAnswer, toNotification } from './messages.js';
 
 export interface PeerRequestOptions {
   /** When cancelled, the other side is notified and the request fails with `cancelled`. */
