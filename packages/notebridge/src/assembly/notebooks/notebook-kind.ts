@@ -6,7 +6,7 @@ import type { ClosableLogger } from '../../state/closable-logger.js';
 import type { Redacting } from '../../util/redactor.js';
 import type { NotebridgeOptions } from '../options.js';
 import type { OpenNotebook } from './open-notebook.js';
-import type { NamedNotebook } from './user-notebooks.js';
+import type { NamedNotebook } from '../../notebooks/selection/notebook-directory.js';
 
 /**
  * A kind of notebook: where its notebooks are found and how they are opened, here and in the user's broker. Each has a folder of its own and a

@@ -16,7 +16,7 @@ import type { ClusterPages } from '../cluster/cluster-pages.js';
 import type { NotebooksOfHub } from '../cluster/notebook-desk.js';
 import type { Settings } from '../settings.js';
 import type { PageOptions } from './page-options.js';
-import type { FindNotebook } from './user-notebooks.js';
+import type { FindNotebook } from '../../notebooks/selection/notebook-directory.js';
 
 /** A notebook that agents work in. */
 export interface OpenedNotebook {

@@ -9,6 +9,9 @@ import { AsyncEvent } from '../../util/async-event.js';
 import { defaultHandshakeMs, PageSession, type PageSessionOptions, type ResumeOffer } from './page-session.js';
 import type { Slot } from './slot.js';
 
+/** How pages are told of us, and how long they may take. */
+export type PageLimits = Pick<PageClientOptions, 'clientInfo' | 'handshakeMs' | 'callTimeoutMs' | 'graceMs'>;
+
 export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification' | 'resume' | 'questions'> {
   /** Makes the session with the page that has just connected. Default: over the slot's channel. */
   connectSession?: ((options: PageSessionOptions) => Promise<PageSession>) | undefined;

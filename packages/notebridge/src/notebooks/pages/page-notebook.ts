@@ -3,17 +3,12 @@ import type { Logger } from '@notebridge/kit/logger';
 import { type ConnectionState, describeConnection, isTrouble } from '../connection-state.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { ConnectionWatch, type ConnectionWatchOptions } from './connection-watch.js';
-import { PageClient } from './page-client.js';
+import { PageClient, type PageLimits } from './page-client.js';
 import { createPageProxy, type ProxyServer } from './proxy-server.js';
 import type { Slot } from './slot.js';
 import type { KeptSlot } from './slot-store.js';
 
-export interface PageNotebookOptions {
-  /** As in `PageServerOptions`. */
-  clientInfo?: JsonObject | undefined;
-  graceMs?: number | undefined;
-  handshakeMs?: number | undefined;
-  callTimeoutMs?: number | undefined;
+export interface PageNotebookOptions extends PageLimits {
   /** Which notebook it is; lasting. */
   key: string;
   slot: Slot;
@@ -51,13 +46,7 @@ export class PageNotebook {
     this.slot = slot;
     this.url = url;
     this.#hadPage = isRestored;
-    this.client = new PageClient(slot, {
-      graceMs,
-      logger,
-      ...(clientInfo === undefined ? {} : { clientInfo }),
-      ...(handshakeMs === undefined ? {} : { handshakeMs }),
-      ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
-    });
+    this.client = new PageClient(slot, { clientInfo, handshakeMs, graceMs, callTimeoutMs, logger });
     this.connection = new ConnectionWatch({ slot, listener: options.listener, isConnected: this.client.isConnected });
     const { provider, stop } = createPageProxy({
       slot,

@@ -7,7 +7,7 @@ import { realFileOf } from '../notebook-file.js';
 import type { NotebookKind } from '../notebook-kind.js';
 import { assertNotebookName } from '../notebook-name.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import type { NamedNotebook } from '../user-notebooks.js';
+import type { NamedNotebook } from '../../../notebooks/selection/notebook-directory.js';
 import { withOutputs } from '../with-outputs.js';
 
 /** The notebook that comes with us: on a file, or in memory. Asked last: any path may be one of its own. */

@@ -12,11 +12,10 @@ import { ReadBeforeWriteMiddleware } from '../../../notebooks/reads/read-before-
 import { ownUserId } from '../../../processes/own-user.js';
 import { Redactor } from '../../../util/redactor.js';
 import { loadLab } from '../../load-notebook.js';
-import type { HowToOpen } from '../how-to-open.js';
+import type { HowToOpen, JupyterAccess } from '../how-to-open.js';
 import { leaseIdleIn } from '../lease-idle.js';
 import type { OpenBrokerOptions } from '../notebook-kind.js';
 import { toTerms } from '../page-options.js';
-import type { JupyterAccess } from './jupyter-access.js';
 
 /** One connection to a server, by one token, for all of its notebooks that are in use. */
 interface OpenServer {

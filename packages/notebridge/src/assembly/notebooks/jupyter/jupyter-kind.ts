@@ -6,7 +6,7 @@ import { quote } from '../../../util/quote.js';
 import { loadLab } from '../../load-notebook.js';
 import type { NotebookKind } from '../notebook-kind.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import type { NamedNotebook } from '../user-notebooks.js';
+import type { NamedNotebook } from '../../../notebooks/selection/notebook-directory.js';
 import { withOutputs } from '../with-outputs.js';
 
 /** Notebooks of a Jupyter server. */
