@@ -9,7 +9,7 @@ import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
 import { codeAskMethod } from './code-questions-link.js';
 import { Lease, type LeasePerson } from './lease.js';
-import type { LeaseAgent } from './lease-agent.js';
+import type { LeaseAgent } from './lease-questions.js';
 import { LeaseGate } from './lease-gate.js';
 import { asksParam, toAsker } from './link-questions.js';
 import { fileOf, keyOf, type NotebookAddress, notebookKindOf } from './notebook-address.js';
@@ -77,11 +77,6 @@ interface Member {
   since: number;
 }
 
-/** Milliseconds. */
-const defaultLeaseIdleMs = 5 * 60_000;
-/** `take_over` waits for the person: less than agents wait for a call. Milliseconds. */
-const askMs = 40_000;
-
 /** One open notebook and the processes that have joined it, each for its agent or its terminal. */
 export class SharedNotebook {
   /** Short, and never another's. */
@@ -102,10 +97,9 @@ export class SharedNotebook {
   constructor(target: JoinTarget, id: string) {
     this.target = target;
     this.id = id;
-    const { person, leaseIdleMs: idleMs = defaultLeaseIdleMs } = target;
+    const { person, leaseIdleMs: idleMs } = target;
     this.lease = new Lease({
       idleMs,
-      askMs,
       isRunning: () => target.state().isRunning,
       person,
       nextStep: target.window === undefined ? nobodyText(id) : noWindowText,

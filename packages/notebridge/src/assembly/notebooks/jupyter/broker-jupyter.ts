@@ -7,15 +7,14 @@ import { type NotebookDescription, SharedNotebook } from '../../../broker/shared
 import { BridgeError } from '../../../core/errors.js';
 import { LayeredProvider } from '../../../middleware/layered-provider.js';
 import { KeptRuns } from '../../../notebooks/jupyter/kept-runs.js';
-import { howToAllowEdits, OneJupyterNotebook } from '../../../notebooks/jupyter/one-jupyter-notebook.js';
+import { howToAllowEdits, OneJupyterNotebook } from '../../../notebooks/jupyter/jupyter-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../../processes/own-user.js';
 import { Redactor } from '../../../util/redactor.js';
 import { loadLab } from '../../load-notebook.js';
 import type { HowToOpen, JupyterAccess } from '../how-to-open.js';
-import { leaseIdleIn } from '../lease-idle.js';
 import type { OpenBrokerOptions } from '../notebook-kind.js';
-import { toTerms } from '../page-options.js';
+import { leaseIdleIn, toTerms } from '../page-options.js';
 
 /** One connection to a server, by one token, for all of its notebooks that are in use. */
 interface OpenServer {

@@ -1,4 +1,4 @@
-import { oneJupyterInstructions } from '../../../notebooks/jupyter/one-jupyter-notebook.js';
+import { oneJupyterInstructions } from '../../../notebooks/jupyter/jupyter-notebook.js';
 import type { NotebookLink } from '../../../notebooks/selection/notebook-directory.js';
 import { loadLab } from '../../load-notebook.js';
 import { openSelection } from '../add-selection.js';
