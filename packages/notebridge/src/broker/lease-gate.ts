@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf, errorTable, RemoteError } from '../core/errors.js';
-import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
 import { ForwardingProvider } from '../core/forwarding-provider.js';
+import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
 import type { Provider } from '../core/provider.js';
 import { toPlainValue } from '../core/wire.js';
 import type { Lease } from './lease.js';
-import type { LeaseAgent } from './lease-questions.js';
 import { takeOverName } from './lease-errors.js';
+import type { LeaseAgent } from './lease-questions.js';
 
 /** Listed always, since many agents read the list once. */
 const takeOverTool: Tool = {

@@ -9,8 +9,8 @@ import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
 import { codeAskMethod } from './code-questions-link.js';
 import { Lease, type LeasePerson } from './lease.js';
-import type { LeaseAgent } from './lease-questions.js';
 import { LeaseGate } from './lease-gate.js';
+import type { LeaseAgent } from './lease-questions.js';
 import { asksParam, toAsker } from './link-questions.js';
 import { fileOf, keyOf, type NotebookAddress, notebookKindOf } from './notebook-address.js';
 import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';
@@ -74,7 +74,6 @@ interface Member {
   id: string;
   peer: Peer;
   agents: { id: string; name: string }[];
-  since: number;
 }
 
 /** One open notebook and the processes that have joined it, each for its agent or its terminal. */
@@ -113,10 +112,6 @@ export class SharedNotebook {
     return new LeaseGate({ provider: this.target.provider, reads: this.target.reads, lease: this.lease, agentOf });
   }
 
-  get members(): number {
-    return this.#members.size;
-  }
-
   /** What would be lost if it ended now; undefined if nothing. */
   get loss(): string | undefined {
     const { unsaved } = this.target.state();
@@ -153,7 +148,7 @@ export class SharedNotebook {
 
   /** `toolsKey`: the process lends the servers of this config to the notebook's code. */
   join(peer: Peer, toolsKey: string | undefined): void {
-    this.#members.set(peer, { id: randomBytes(6).toString('hex'), peer, agents: [], since: Date.now() });
+    this.#members.set(peer, { id: randomBytes(6).toString('hex'), peer, agents: [] });
     if (toolsKey !== undefined) this.target.tools?.offer({ peer, key: toolsKey });
   }
 

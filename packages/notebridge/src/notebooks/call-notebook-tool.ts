@@ -31,7 +31,7 @@ export interface NotebookToolHost {
 }
 
 /** A tool of a notebook of ours, as agents are listed it. */
-export function toListedTool({ name, description, inputSchema, annotations }: Omit<NotebookHost['tools'][number], 'run'>): Tool {
+export function toAgentTool({ name, description, inputSchema, annotations }: Omit<NotebookHost['tools'][number], 'run'>): Tool {
   return { name, description, inputSchema: { ...inputSchema }, annotations: { ...annotations } };
 }
 

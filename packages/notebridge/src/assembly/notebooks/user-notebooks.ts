@@ -3,12 +3,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { listedBy } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import type {
-  NotebookDirectory,
-  NotebookLink,
-  NotebookList,
-  NotebookReference,
-} from '../../notebooks/selection/notebook-directory.js';
+import type { NotebookDirectory, NotebookLink, NotebookList, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
 import { createJoined } from './create-joined.js';

@@ -5,7 +5,7 @@ import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
 import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
 import { quote } from '../../util/quote.js';
-import { callNotebookTool, toListedTool } from '../call-notebook-tool.js';
+import { callNotebookTool, toAgentTool } from '../call-notebook-tool.js';
 
 /** What agents are told of it. */
 export const oneJupyterInstructions =
@@ -34,7 +34,7 @@ export class OneJupyterNotebook extends ToolsOnlyProvider {
 
   protected listTools(): JsonObject {
     const { tools, place } = this.#notebook;
-    const own = tools.map(toListedTool);
+    const own = tools.map(toAgentTool);
     return { tools: place.live ? own : [...own, allowEdits] };
   }
 
@@ -57,7 +57,7 @@ export class NoJupyterNotebook extends ToolsOnlyProvider {
   }
 
   protected listTools(): JsonObject {
-    return { tools: this.#workspace.notebookTools.map(toListedTool) };
+    return { tools: this.#workspace.notebookTools.map(toAgentTool) };
   }
 
   protected async callTool({ name }: JsonObject): Promise<ToolResult> {
@@ -82,7 +82,7 @@ export class JupyterNotebook extends ToolsOnlyProvider {
   }
 
   protected listTools(): JsonObject {
-    return { tools: this.#workspace.tools.map(toListedTool) };
+    return { tools: this.#workspace.tools.map(toAgentTool) };
   }
 
   protected callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {

@@ -9,7 +9,7 @@ import { openAddress } from '../../identity/open-address.js';
 import type { BrowserResult } from '../../processes/browser.js';
 import type { AskedCall } from '../../questions/asked-call.js';
 import { AskedCalls } from '../../questions/asked-calls.js';
-import { callNotebookTool, toListedTool } from '../call-notebook-tool.js';
+import { callNotebookTool, toAgentTool } from '../call-notebook-tool.js';
 
 export interface LocalNotebookOptions {
   host: NotebookHost;
@@ -89,7 +89,7 @@ export class LocalNotebook extends ToolsOnlyProvider {
   }
 
   protected listTools(): JsonObject {
-    return { tools: [...this.#options.host.tools.map(toListedTool), windowTool] };
+    return { tools: [...this.#options.host.tools.map(toAgentTool), windowTool] };
   }
 
   protected async callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {

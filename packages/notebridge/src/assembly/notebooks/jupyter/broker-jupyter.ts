@@ -6,8 +6,8 @@ import type { BrokerNotebook, NotebookOpening } from '../../../broker/broker.js'
 import { type NotebookDescription, SharedNotebook } from '../../../broker/shared-notebook.js';
 import { BridgeError } from '../../../core/errors.js';
 import { LayeredProvider } from '../../../middleware/layered-provider.js';
-import { KeptRuns } from '../../../notebooks/jupyter/kept-runs.js';
 import { howToAllowEdits, OneJupyterNotebook } from '../../../notebooks/jupyter/jupyter-notebook.js';
+import { KeptRuns } from '../../../notebooks/jupyter/kept-runs.js';
 import { ReadBeforeWriteMiddleware } from '../../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../../processes/own-user.js';
 import { Redactor } from '../../../util/redactor.js';
