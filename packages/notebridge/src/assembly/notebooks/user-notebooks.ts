@@ -19,14 +19,16 @@ export interface UserNotebooksOptions {
 /** The notebooks that processes of this user have open, and those that an agent may have opened. */
 export class UserNotebooks implements NotebookDirectory {
   readonly #setup: NotebookSetup;
-  readonly #options: UserNotebooksOptions;
+  readonly #readOnly: boolean | undefined;
+  readonly #folder: string | undefined;
   /** By id, as it was listed last. */
   #places = new Map<string, HostPlace>();
   #listing: Promise<NotebookList> | undefined;
 
-  constructor(setup: NotebookSetup, options: UserNotebooksOptions = {}) {
+  constructor(setup: NotebookSetup, { file, readOnly }: UserNotebooksOptions = {}) {
     this.#setup = setup;
-    this.#options = options;
+    this.#readOnly = readOnly;
+    this.#folder = folderOfAgent(file);
   }
 
   /** Calls that ask at once are answered together: each answer costs a connection to each process. */
@@ -62,11 +64,11 @@ export class UserNotebooks implements NotebookDirectory {
     if (named !== undefined) return { kind: 'open', id: named.id };
     if (/^nb(\d+|-[0-9a-f]+)$/.test(text)) throw notOpen(text, { entries, silent });
     const { env, findNotebook } = this.#setup;
-    return findNotebook({ text, create, folder: folderOfAgent(this.#options.file), env }, entries);
+    return findNotebook({ text, create, folder: this.#folder, env }, entries);
   }
 
   linkTo(reference: NotebookReference): NotebookLink {
-    const { readOnly } = this.#options;
+    const readOnly = this.#readOnly;
     if (reference.kind !== 'open') return createJoined(this.#setup, { open: { address: reference }, readOnly });
     return createJoined(this.#setup, { open: { id: reference.id }, place: this.#places.get(reference.id), readOnly });
   }
