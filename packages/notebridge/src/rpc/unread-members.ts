@@ -29,7 +29,7 @@ export function hasUnread(holder: object): boolean {
 }
 
 /** What still stands in the place of a member; undefined for any other member. */
-export function unreadOf(holder: Holder, key: string): Unread | undefined {
+function unreadOf(holder: Holder, key: string): Unread | undefined {
   // Cheap for the many objects that hold none.
   if (!(unreadMembers in holder)) return undefined;
   const get = Object.getOwnPropertyDescriptor(holder, key)?.get;
