@@ -109,7 +109,7 @@ export const actions = {
   run: { cellId },
   /** Code cells `from` … `to`, both included, in their order; without them the first and the last. Ends at the first that fails. `RanCells`. */
   runAll: { from: optional(cellId), to: optional(cellId), restart: optional(flag) },
-  /** Answered with `Completed`. */
+  /** Answered with `Completions`. */
   complete: { code: text, position: count },
   /** Answered with `Inspected`. */
   inspect: { code: text, position: count, detail: oneOf(0, 1) },

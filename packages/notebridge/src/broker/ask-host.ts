@@ -25,9 +25,8 @@ export interface OpenNotebookState {
 }
 
 /** One question to a process that holds notebooks. Rejects as `dialHost` does. */
-async function askHost(place: HostPlace, version: string, [method, params]: [string, JsonObject]): Promise<JsonObject> {
-  const refuse = () => Promise.reject(new BridgeError('unknown_method', 'Nothing is answered here.'));
-  const peer = await dialHost(place, version, () => ({ request: refuse, notify: () => {}, closed: () => {} }));
+async function askHost(place: HostPlace, version: string, method: string, params: JsonObject = {}): Promise<JsonObject> {
+  const peer = await dialHost(place, version);
   try {
     return toPlainValue(await peer.request(method, params, { timeoutMs: answerTimeoutMs })) as JsonObject;
   } catch (error) {
@@ -65,7 +64,7 @@ export async function reportOf(place: HostPlace, version: string): Promise<Holdi
 
 /** Saves and ends a notebook; without an id all that the process holds, and the process. Rejects with `not_saved` where something would be lost, unless it is forced. */
 export async function askToEnd(place: HostPlace, version: string, params: { id?: string; isForced: boolean }): Promise<EndedNotebook[]> {
-  const { losses, ended } = await askHost(place, version, ['host/stop', params]);
+  const { losses, ended } = await askHost(place, version, 'host/stop', params);
   if (!Array.isArray(losses) || losses.length === 0) return ended as unknown as EndedNotebook[];
   throw new BridgeError(
     'not_saved',
@@ -75,7 +74,7 @@ export async function askToEnd(place: HostPlace, version: string, params: { id?:
 
 /** Ends the hold of whichever agent has the notebook. Resolves with what that one calls itself; null for nobody. */
 export async function askToRelease(place: HostPlace, version: string, id: string): Promise<string | null> {
-  const { holder } = await askHost(place, version, ['host/release', { id }]);
+  const { holder } = await askHost(place, version, 'host/release', { id });
   return typeof holder === 'string' ? holder : null;
 }
 
@@ -90,8 +89,9 @@ export class NotebooksElsewhere {
     this.#version = version;
   }
 
-  list(): Promise<HoldingProcess[]> {
-    return hostsElsewhere(this.#dir, this.#version);
+  /** Rejects with `write_failed` where the files of those processes are not the user's own alone. */
+  async list(): Promise<HoldingProcess[]> {
+    return Promise.all(placesElsewhere(this.#dir).map((place) => reportOf(place, this.#version)));
   }
 
   /** Rejects with `bad_params` where none holds it. */
@@ -120,19 +120,14 @@ function placesElsewhere(dir: string): HostPlace[] {
   return readHostPlaces(dir).filter(({ pid }) => pid !== ownProcessId());
 }
 
-/** What other processes of the user hold. Rejects with `write_failed` where their files are not the user's own alone. */
-async function hostsElsewhere(dir: string, version: string): Promise<HoldingProcess[]> {
-  return Promise.all(placesElsewhere(dir).map((place) => reportOf(place, version)));
-}
-
 export async function notebooksOf(place: HostPlace, version: string): Promise<OpenNotebookState[]> {
-  const { notebooks } = await askHost(place, version, ['host/status', {}]);
+  const { notebooks } = await askHost(place, version, 'host/status');
   return notebooks as unknown as OpenNotebookState[];
 }
 
 /** What agents may choose from. */
 export async function listedBy(place: HostPlace, version: string): Promise<ListedNotebook[]> {
-  const { notebooks } = await askHost(place, version, ['host/list', {}]);
+  const { notebooks } = await askHost(place, version, 'host/list');
   return notebooks as unknown as ListedNotebook[];
 }
 

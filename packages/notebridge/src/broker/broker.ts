@@ -2,7 +2,6 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { ownProcessId } from '../processes/own-user.js';
-import type { Peer } from '../rpc/peer.js';
 import { type HeldNotebooks, HostLink, type JoinRequest } from './host-link.js';
 import { readBrokerPlace, type WrittenPlace, writeHostPlace } from './host-place.js';
 import { dialHost } from './join-link.js';
@@ -48,7 +47,6 @@ export class Broker implements HeldNotebooks {
   readonly #notebooks = new Map<string, Promise<BrokerNotebook>>();
   readonly #opened = new Map<SharedNotebook, { key: string; close(): Promise<void> }>();
   readonly #closingNotebooks = new Map<string, Promise<void>>();
-  readonly #links = new Set<Peer>();
   #listener: JoinListener | undefined;
   #place: WrittenPlace | undefined;
   readonly #startedAt = performance.now();
@@ -115,8 +113,8 @@ export class Broker implements HeldNotebooks {
     return known.find((other) => other.startsWith('file:') && isSameFile(other.slice('file:'.length), file)) ?? key;
   }
 
-  left(notebook: SharedNotebook): void {
-    if (notebook.isForgotten || notebook.isIdleFor(this.#options.idleMs)) void this.#closeNotebook(notebook);
+  left(notebook: SharedNotebook | undefined): void {
+    if (notebook?.isForgotten === true || notebook?.isIdleFor(this.#options.idleMs) === true) void this.#closeNotebook(notebook);
     this.#look();
   }
 
@@ -139,23 +137,7 @@ export class Broker implements HeldNotebooks {
 
   async #listen(): Promise<void> {
     const { dir, version, idleMs } = this.#options;
-    this.#listener = await JoinListener.open({
-      dir,
-      version,
-      createHandler: (peer) => {
-        this.#links.add(peer);
-        const link = new HostLink(peer, this);
-        return {
-          request: (method, params, call) => link.request(method, params, call),
-          notify: (method, params) => link.notify(method, params),
-          closed: () => {
-            this.#links.delete(peer);
-            link.closed();
-            this.#look();
-          },
-        };
-      },
-    });
+    this.#listener = await JoinListener.open({ dir, version, createHandler: (peer) => new HostLink(peer, this) });
     const { address, secret } = this.#listener;
     this.#place = await writeHostPlace(dir, { kind: 'broker', address, secret, pid: ownProcessId(), startedAt: Date.now(), version });
     const lookMs = Math.min(longestLookMs, Math.max(shortestLookMs, idleMs / 4));
@@ -166,7 +148,7 @@ export class Broker implements HeldNotebooks {
   #look(): void {
     if (this.#closing !== undefined) return;
     for (const notebook of this.all()) if (notebook.isIdleFor(this.#options.idleMs)) void this.#closeNotebook(notebook);
-    if (this.#links.size > 0 || this.#notebooks.size > 0) return;
+    if ((this.#listener?.links ?? 0) > 0 || this.#notebooks.size > 0) return;
     // One that was just started waits for its first agent. Notebooks have waited long enough already.
     if (this.#hasServed || performance.now() - this.#startedAt >= firstAgentMs) void this.close();
   }
@@ -207,14 +189,9 @@ async function hasBroker({ dir, version }: BrokerOptions): Promise<boolean> {
   const place = readBrokerPlace(dir);
   if (place === undefined || place.pid === ownProcessId()) return false;
   try {
-    const peer = await dialHost({ ...place, version }, version, () => ({ request: refuse, notify: () => {}, closed: () => {} }));
-    peer.close();
+    (await dialHost({ ...place, version }, version)).close();
     return true;
   } catch (error) {
     return codeOf(error) === 'other_version' || codeOf(error) === 'host_silent';
   }
-}
-
-function refuse(): Promise<never> {
-  return Promise.reject(new BridgeError('unknown_method', 'Nothing is answered here.'));
 }

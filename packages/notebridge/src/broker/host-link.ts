@@ -24,8 +24,8 @@ export interface JoinRequest extends NotebookTerms {
 export interface HeldNotebooks {
   /** Opens what the address names, or finds it open. Rejects as opening a notebook does, and with `bad_notebook` without an address. */
   open(request: JoinRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }>;
-  /** A process has left a notebook. */
-  left(notebook: SharedNotebook): void;
+  /** A process has gone, and has left a notebook if it had one. */
+  left(notebook: SharedNotebook | undefined): void;
   all(): readonly SharedNotebook[];
   /** Saves and ends one notebook; without one all, and the process. */
   stop(notebook: SharedNotebook | undefined): Promise<void>;
@@ -69,8 +69,7 @@ export class HostLink implements LinkHandler {
     this.#isClosed = true;
     const notebook = this.#notebook;
     this.#notebook = undefined;
-    if (notebook === undefined) return;
-    notebook.leave(this.#peer);
+    notebook?.leave(this.#peer);
     this.#held.left(notebook);
   }
 

@@ -27,8 +27,15 @@ const pingMs = 5000;
 /** With `pingMs`: a host that says nothing for half a minute is given up. */
 const maxUnanswered = 6;
 
-/** JSON-RPC over a socket whose two ends have proved themselves. */
-export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => LinkHandler): Peer {
+/** For a side that asks, and does nothing for the other. */
+const doesNothing: LinkHandler = {
+  request: () => Promise.reject(new BridgeError('unknown_method', 'Nothing is answered here.')),
+  notify: () => {},
+  closed: () => {},
+};
+
+/** JSON-RPC over a socket whose two ends have proved themselves. `onClose` is called before its handler. */
+export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => LinkHandler, onClose: () => void = () => {}): Peer {
   const channel = createLineChannel({
     input: socket,
     output: socket,
@@ -56,6 +63,7 @@ export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => Link
       // The other side may be stopped, and never end its half.
       const timer = setTimeout(() => socket.destroy(), lastWordsMs).unref();
       socket.once('close', () => clearTimeout(timer));
+      onClose();
       handler?.closed();
     },
   });
@@ -68,7 +76,11 @@ export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => Link
  * Joins the host of a place. Rejects with `not_ours` where something else listens, or nothing, with `host_silent` where its process runs and
  * does not answer, and with `other_version`. Nothing secret is sent before the host has proved itself.
  */
-export async function dialHost(place: HostPlace, version: string, createHandler: (peer: Peer) => LinkHandler): Promise<Peer> {
+export async function dialHost(
+  place: HostPlace,
+  version: string,
+  createHandler: (peer: Peer) => LinkHandler = () => doesNothing,
+): Promise<Peer> {
   if (place.version !== version)
     throw new BridgeError('other_version', otherVersion({ pid: place.pid, theirs: place.version, ours: version }), {
       data: { pid: place.pid, version: place.version },

@@ -62,16 +62,7 @@ export class JoinListener {
       }
       const isAdmitted = await admitJoiner(socket, { secret, address, version }).finally(() => pending.delete(socket));
       if (!isAdmitted || !server.listening) return void socket.end();
-      const peer = openJoinLink(socket, (opened) => {
-        const handler = createHandler(opened);
-        return {
-          ...bound(handler),
-          closed: () => {
-            peers.delete(opened);
-            handler.closed();
-          },
-        };
-      });
+      const peer: Peer = openJoinLink(socket, createHandler, () => peers.delete(peer));
       peers.add(peer);
     };
     const server = createServer({ noDelay: true }, (socket) => void admit(socket));
@@ -79,6 +70,11 @@ export class JoinListener {
     const listener = new JoinListener({ server, path, secret, peers });
     address = listener.address;
     return listener;
+  }
+
+  /** How many processes are linked. */
+  get links(): number {
+    return this.#peers.size;
   }
 
   /** Nobody is let in any more; links that are there stay. */
@@ -92,14 +88,6 @@ export class JoinListener {
     this.stop();
     for (const peer of [...this.#peers]) peer.close();
   }
-}
-
-function bound(handler: LinkHandler): LinkHandler {
-  return {
-    request: (method, params, call) => handler.request(method, params, call),
-    notify: (method, params) => handler.notify(method, params),
-    closed: () => handler.closed(),
-  };
 }
 
 function listen(server: Server, path: string | undefined, dir: string): Promise<void> {

@@ -19,8 +19,6 @@ import type { NotebookAddress } from './notebook-address.js';
 import { agentParam, agentPrefix, sessionParam } from './shared-notebook.js';
 
 export interface JoinedNotebookOptions {
-  /** Of the provider. Default `notebook`. */
-  name?: string | undefined;
   /** Finds the process that has the notebook open, or starts one, and joins it. `address`: what the notebook has turned out to be. */
   connect: (createHandler: (peer: Peer) => LinkHandler, address: NotebookAddress | undefined) => Promise<Peer>;
   open: JoinRequest;
@@ -54,7 +52,7 @@ const maxWatched = 1000;
  * ends. If that process ends, the call that runs fails, and the next one joins anew.
  */
 export class JoinedNotebook implements Provider {
-  readonly name: string;
+  readonly name = 'notebook';
   readonly #options: JoinedNotebookOptions;
   #link: Promise<OpenLink> | undefined;
   #joined: OpenLink | undefined;
@@ -74,7 +72,6 @@ export class JoinedNotebook implements Provider {
   readonly #watched = new Set<string>();
 
   constructor(options: JoinedNotebookOptions) {
-    this.name = options.name ?? 'notebook';
     this.#options = options;
     this.#questions = new LinkQuestions(options.answerTimeoutMs);
   }

@@ -1,5 +1,5 @@
 import { BridgeError } from '../core/errors.js';
-import type { LeaseAgent } from './lease-agent.js';
+import type { LeaseAgent } from './lease-questions.js';
 
 /** Who has the lease, and since when: milliseconds since the epoch. */
 export interface Holding {

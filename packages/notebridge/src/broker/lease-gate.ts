@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf, errorTable, RemoteError } from '../core/errors.js';
+import { ForwardingProvider } from '../core/forwarding-provider.js';
 import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
-import type { ParamHeader } from '../core/param-headers.js';
-import type { Provider, ProviderEvent } from '../core/provider.js';
+import type { Provider } from '../core/provider.js';
 import { toPlainValue } from '../core/wire.js';
 import type { Lease } from './lease.js';
-import type { LeaseAgent } from './lease-agent.js';
 import { takeOverName } from './lease-errors.js';
+import type { LeaseAgent } from './lease-questions.js';
 
 /** Listed always, since many agents read the list once. */
 const takeOverTool: Tool = {
@@ -35,38 +35,31 @@ export interface LeaseGateOptions {
 }
 
 /** A notebook's provider for its agents: what changes or runs, by the annotations of its tools, needs the lease. */
-export class LeaseGate implements Provider {
+export class LeaseGate extends ForwardingProvider {
   readonly #options: LeaseGateOptions;
   readonly #unsubscribe: () => void;
   /** What only looks, as it was listed last. */
   #reading: Promise<ReadonlySet<string>> | undefined;
 
   constructor(options: LeaseGateOptions) {
+    super(options.provider);
     this.#options = options;
     this.#unsubscribe = options.provider.subscribe(({ method }) => {
       if (method === 'notifications/tools/list_changed') this.#reading = undefined;
     });
   }
 
-  get name(): string {
-    return this.#options.provider.name;
-  }
-
-  get instructions(): string | undefined {
-    return this.#options.provider.instructions;
-  }
-
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const { provider, lease, agentOf } = this.#options;
+  override async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const { lease, agentOf } = this.#options;
     if (method === 'tools/list') return this.#list(params, context);
-    if (method !== 'tools/call') return provider.request(method, params, context);
+    if (method !== 'tools/call') return super.request(method, params, context);
     const agent = agentOf(context);
     const end = lease.begin(agent);
     let giveBack = (): void => {};
     try {
       if (params.name === takeOverName) return await this.#takeOver(params, agent, context);
       if (!(await this.#isReading(params.name, context))) giveBack = await lease.admit(agent);
-      const result = await provider.request(method, params, context);
+      const result = await super.request(method, params, context);
       if (wasNotUnderstood(result)) giveBack();
       return result;
     } catch (error) {
@@ -78,25 +71,13 @@ export class LeaseGate implements Provider {
     }
   }
 
-  notify(method: string, params: JsonObject | undefined): void {
-    this.#options.provider.notify(method, params);
-  }
-
-  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
-    return this.#options.provider.paramHeadersOf?.(tool) ?? [];
-  }
-
-  subscribe(listener: (event: ProviderEvent) => void): () => void {
-    return this.#options.provider.subscribe(listener);
-  }
-
   close(): void {
     this.#unsubscribe();
   }
 
   /** At the end of the list: of one in pages, of the last one. */
   async #list(params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const result = await this.#options.provider.request('tools/list', params, context);
+    const result = await super.request('tools/list', params, context);
     if (!Array.isArray(result.tools) || result.nextCursor !== undefined) return result;
     // A page's own of that name would never be reached.
     const others = result.tools.filter((tool) => !isJsonObject(tool) || tool.name !== takeOverName);
@@ -130,7 +111,7 @@ export class LeaseGate implements Provider {
     const names = new Set<string>();
     let params: JsonObject = {};
     for (let page = 0; page < maxPages; page++) {
-      const { tools, nextCursor } = await this.#options.provider.request('tools/list', params, context);
+      const { tools, nextCursor } = await super.request('tools/list', params, context);
       for (const tool of Array.isArray(tools) ? tools : [])
         if (isJsonObject(tool) && isJsonObject(tool.annotations) && tool.annotations.readOnlyHint === true) names.add(String(tool.name));
       if (typeof nextCursor !== 'string') break;

@@ -1,5 +1,11 @@
 import type { LeaseState } from '@notebridge/notebook/host';
-import type { LeaseAgent } from './lease-agent.js';
+
+/** An agent, as calls and windows know it. */
+export interface LeaseAgent {
+  /** Lasts as long as its connection or session. */
+  id: string;
+  name: string;
+}
 
 /** `changed`: somebody else got it meanwhile. `withdrawn`: whoever asked does not want it any more, or is gone. */
 export type LeaseAnswer = 'yes' | 'no' | 'changed' | 'withdrawn';

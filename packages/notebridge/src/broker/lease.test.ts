@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { Cancellation } from '../core/cancellation.js';
 import { codeOf } from '../core/errors.js';
 import { Lease } from './lease.js';
-import type { LeaseAgent } from './lease-agent.js';
+import type { LeaseAgent } from './lease-questions.js';
 
 const [first, second, third]: [LeaseAgent, LeaseAgent, LeaseAgent] = [
   { id: 'a.1', name: 'First' },

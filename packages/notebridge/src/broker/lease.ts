@@ -3,9 +3,8 @@ import type { LeaseState } from '@notebridge/notebook/host';
 import type { Cancellation } from '../core/cancellation.js';
 import type { WatchedLease } from '../notebooks/watched-notebooks.js';
 import { settlesWithin } from '../util/settles-within.js';
-import type { LeaseAgent } from './lease-agent.js';
 import { type Holding, heldError, nobodyError, refusedError, takenAwayError } from './lease-errors.js';
-import { type LeaseAnswer, LeaseQuestions } from './lease-questions.js';
+import { type LeaseAgent, type LeaseAnswer, LeaseQuestions } from './lease-questions.js';
 
 /** Whom a lease is shown to, and who decides about it: a window of the notebook, or a page that can ask. */
 export interface LeasePerson {
@@ -15,10 +14,10 @@ export interface LeasePerson {
 }
 
 export interface LeaseOptions {
-  /** A lease ends so long after the last call of its holder and the last run. Milliseconds. */
-  idleMs: number;
-  /** `take_over` waits so long for the person. Milliseconds. */
-  askMs: number;
+  /** A lease ends so long after the last call of its holder and the last run. Milliseconds. Default five minutes. */
+  idleMs?: number | undefined;
+  /** `take_over` waits so long for the person. Milliseconds. Default 40,000: less than agents wait for a call. */
+  askMs?: number;
   /** Whether code runs or waits: nobody has left then. */
   isRunning: () => boolean;
   /** Left out: nobody can be asked, ever. */
@@ -53,7 +52,7 @@ const longestLookMs = 15_000;
 export class Lease implements WatchedLease {
   /** The state is another one. */
   readonly changed = new Listeners<void>();
-  readonly #options: LeaseOptions;
+  readonly #options: LeaseOptions & Required<Pick<LeaseOptions, 'askMs'>> & { idleMs: number };
   readonly #now: () => number;
   readonly #questions: LeaseQuestions;
   /** From whom a person has taken the notebook away: they get it back by a person's word alone. */
@@ -67,10 +66,10 @@ export class Lease implements WatchedLease {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(options: LeaseOptions) {
-    this.#options = options;
+  constructor({ idleMs = 5 * 60_000, askMs = 40_000, ...options }: LeaseOptions) {
+    this.#options = { ...options, idleMs, askMs };
     this.#now = options.now ?? (() => performance.now());
-    this.#questions = new LeaseQuestions({ now: this.#now, idleMs: options.idleMs });
+    this.#questions = new LeaseQuestions({ now: this.#now, idleMs });
   }
 
   get state(): LeaseState {
@@ -126,7 +125,7 @@ export class Lease implements WatchedLease {
     { reason, cancellation }: { reason?: string | undefined; cancellation: Cancellation },
   ): Promise<TakeOver> {
     if (this.#isYours(agent, true)) return this.#yours();
-    const { person, askMs, nextStep } = this.#options;
+    const { person, askMs } = this.#options;
     if (this.#now() - (this.#refusedAt.get(agent.id) ?? -quietMs) < quietMs) throw refusedError(this.#hold);
     if (person?.canAsk() !== true) throw nobodyError(this.#hold, this.#options);
     const question = this.#questions.ask(agent, reason);
@@ -142,7 +141,7 @@ export class Lease implements WatchedLease {
     question.waiting--;
     if (!isAnswered) {
       if (person.canAsk()) return { status: 'asked' };
-      throw nobodyError(this.#hold, { idleMs: this.#options.idleMs, nextStep });
+      throw nobodyError(this.#hold, this.#options);
     }
     return this.#outcomeOf(await question.answer);
   }

@@ -9,8 +9,8 @@ import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
 import { codeAskMethod } from './code-questions-link.js';
 import { Lease, type LeasePerson } from './lease.js';
-import type { LeaseAgent } from './lease-agent.js';
 import { LeaseGate } from './lease-gate.js';
+import type { LeaseAgent } from './lease-questions.js';
 import { asksParam, toAsker } from './link-questions.js';
 import { fileOf, keyOf, type NotebookAddress, notebookKindOf } from './notebook-address.js';
 import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';
@@ -74,13 +74,7 @@ interface Member {
   id: string;
   peer: Peer;
   agents: { id: string; name: string }[];
-  since: number;
 }
-
-/** Milliseconds. */
-const defaultLeaseIdleMs = 5 * 60_000;
-/** `take_over` waits for the person: less than agents wait for a call. Milliseconds. */
-const askMs = 40_000;
 
 /** One open notebook and the processes that have joined it, each for its agent or its terminal. */
 export class SharedNotebook {
@@ -102,10 +96,9 @@ export class SharedNotebook {
   constructor(target: JoinTarget, id: string) {
     this.target = target;
     this.id = id;
-    const { person, leaseIdleMs: idleMs = defaultLeaseIdleMs } = target;
+    const { person, leaseIdleMs: idleMs } = target;
     this.lease = new Lease({
       idleMs,
-      askMs,
       isRunning: () => target.state().isRunning,
       person,
       nextStep: target.window === undefined ? nobodyText(id) : noWindowText,
@@ -117,10 +110,6 @@ export class SharedNotebook {
   /** The notebook for agents that this process itself has. */
   gateFor(agentOf: (context: CallContext) => LeaseAgent): LeaseGate {
     return new LeaseGate({ provider: this.target.provider, reads: this.target.reads, lease: this.lease, agentOf });
-  }
-
-  get members(): number {
-    return this.#members.size;
   }
 
   /** What would be lost if it ended now; undefined if nothing. */
@@ -159,7 +148,7 @@ export class SharedNotebook {
 
   /** `toolsKey`: the process lends the servers of this config to the notebook's code. */
   join(peer: Peer, toolsKey: string | undefined): void {
-    this.#members.set(peer, { id: randomBytes(6).toString('hex'), peer, agents: [], since: Date.now() });
+    this.#members.set(peer, { id: randomBytes(6).toString('hex'), peer, agents: [] });
     if (toolsKey !== undefined) this.target.tools?.offer({ peer, key: toolsKey });
   }
 

@@ -6,7 +6,7 @@ import { BridgeError, RemoteError } from '../core/errors.js';
 import { toTextResult } from '../core/mcp.js';
 import { MemoryProvider, type MemoryProviderOptions } from '../core/memory-provider.js';
 import type { Provider } from '../core/provider.js';
-import { parseFrame } from '../rpc/frames.js';
+import { parseFrame } from '../rpc/messages.js';
 import { rawTextOf } from '../rpc/unread-members.js';
 import { Catalog } from './catalog.js';
 

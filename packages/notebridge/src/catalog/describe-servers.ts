@@ -1,7 +1,7 @@
 import type { Tool } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
 import type { PolicyReport } from './policy-report.js';
-import { ToolNames } from './tool-names.js';
+import { ToolNames, toolKeyOf } from './tool-names.js';
 
 /** The status of a server and what it has, for its owner. Printed as it is by `notebridge servers --json`. */
 export type ServerReport = ReturnType<typeof toReport>;
@@ -18,8 +18,8 @@ export type NeedsApproval = (server: string, tool: Tool) => boolean;
 /** Describes all servers. Starts and asks nothing. */
 export function describeServers(servers: ToolServers, needsApproval: NeedsApproval): ServerReport[] {
   const { direct } = new ToolNames(servers);
-  const agentNames = new Map([...direct].map(([agentName, { server, tool }]) => [`${server}\0${tool}`, agentName]));
-  const agentNameOf = (server: string, tool: string): string | null => agentNames.get(`${server}\0${tool}`) ?? null;
+  const agentNames = new Map([...direct].map(([agentName, address]) => [toolKeyOf(address), agentName]));
+  const agentNameOf = (server: string, tool: string): string | null => agentNames.get(toolKeyOf({ server, tool })) ?? null;
   return servers.all().map((server) => toReport(server, { agentNameOf, needsApproval }));
 }
 

@@ -18,7 +18,7 @@ import { exposeNames } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
 import { describeUse } from './server-instructions.js';
 import { ServerLists } from './server-lists.js';
-import { ToolNames } from './tool-names.js';
+import { ToolNames, toolKeyOf } from './tool-names.js';
 
 export interface ServerToolsOptions {
   servers: ToolServers;
@@ -225,12 +225,12 @@ export class ServerTools implements Provider, TaskServers {
   async #listTools(context: CallContext): Promise<ListToolsResult> {
     const lists = await Promise.all(this.#direct.map((server) => this.#lists.toolsOf(server, context)));
     const tools = new Map(
-      lists.flatMap(({ server, tools: own }) => own.map((tool) => [keyOf({ server, tool: tool.name }), tool] as const)),
+      lists.flatMap(({ server, tools: own }) => own.map((tool) => [toolKeyOf({ server, tool: tool.name }), tool] as const)),
     );
     const listed: Tool[] = [];
     for (const [name, address] of this.#names.direct) {
       this.#listed.set(name, address);
-      const tool = tools.get(keyOf(address));
+      const tool = tools.get(toolKeyOf(address));
       if (tool !== undefined) listed.push({ ...tool, name });
       this.#tellRefused('tool', address, name);
     }
@@ -296,12 +296,12 @@ export class ServerTools implements Provider, TaskServers {
     context: CallContext,
   ): Promise<{ found: Map<string, { server: ToolServer; item: JsonObject }>; cache: CacheHints | undefined }> {
     const { all, cache } = await this.#lists.listAll('prompts/list', context);
-    const byKey = new Map(all.map((entry) => [keyOf({ server: entry.server.name, tool: String(entry.item.name) }), entry]));
+    const byKey = new Map(all.map((entry) => [toolKeyOf({ server: entry.server.name, tool: String(entry.item.name) }), entry]));
     const addresses = all.map(({ server, item }) => ({ server: server.name, tool: String(item.name) }));
     const names = exposeNames(addresses, this.#names.plain.rules);
     for (const [name, address] of names) this.#tellRefused('prompt', address, name);
     this.#prompts = names;
-    return { found: new Map([...names].flatMap(([name, address]) => entryOf(name, byKey.get(keyOf(address))))), cache };
+    return { found: new Map([...names].flatMap(([name, address]) => entryOf(name, byKey.get(toolKeyOf(address))))), cache };
   }
 
   async #getPrompt(params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -318,10 +318,6 @@ export class ServerTools implements Provider, TaskServers {
     if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(ref.name)}.`);
     return found.server.request('completion/complete', { ...params, ref: { ...ref, name: found.item.name } }, context);
   }
-}
-
-function keyOf({ server, tool }: ToolAddress): string {
-  return `${server}\0${tool}`;
 }
 
 function entryOf<Value>(name: string, value: Value | undefined): [string, Value][] {

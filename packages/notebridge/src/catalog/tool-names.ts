@@ -57,7 +57,7 @@ export class ToolNames {
   /** The name of a tool. One that its server does not list has the name that it would have beside all the others. */
   nameOf(address: ToolAddress): string {
     const { byAddress, direct, ofCode, plain } = this.#current;
-    const known = byAddress.get(keyOf(address));
+    const known = byAddress.get(toolKeyOf(address));
     if (known !== undefined) return known;
     const [name = ''] = exposeNames([address], { ...plain.rules, isTaken: (taken) => direct.has(taken) || ofCode.has(taken) }).keys();
     return name;
@@ -107,7 +107,7 @@ function makeNames(servers: ToolServers): Names {
   const direct = exposeNames(addressesOf(shown), plain.rules);
   const isOfCode = ({ expose, isDisabled }: Source): boolean => expose === 'code' && !isDisabled;
   const ofCode = exposeNames(addressesOf(sources.filter(isOfCode)), { isTaken: (name) => direct.has(name) });
-  const byAddress = new Map([...direct, ...ofCode].map(([name, address]) => [keyOf(address), name]));
+  const byAddress = new Map([...direct, ...ofCode].map(([name, address]) => [toolKeyOf(address), name]));
   const ownerByPrefix = ownersByPrefix(shown.map(({ server }) => server.name));
   return { revision, sources, plain, direct, ofCode, byAddress, ownerByPrefix };
 }
@@ -116,7 +116,8 @@ function addressesOf(sources: readonly Source[]): ToolAddress[] {
   return sources.flatMap(({ server, tools = [] }) => tools.map(({ name }) => ({ server: server.name, tool: name })));
 }
 
-function keyOf({ server, tool }: ToolAddress): string {
+/** The same for the same tool. */
+export function toolKeyOf({ server, tool }: ToolAddress): string {
   return `${server}\0${tool}`;
 }
 

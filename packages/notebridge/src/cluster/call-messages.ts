@@ -7,7 +7,7 @@ import type { CallContext, Caller } from '../core/call-context.js';
 import { BridgeError, type ErrorCode, errorTable, RemoteError } from '../core/errors.js';
 import { owner } from '../core/principal.js';
 import { type Printed, parseMessage, printMessage } from '../core/wire.js';
-import { Call, parseFrame, printFrameInPieces, ResultAnswer } from '../rpc/frames.js';
+import { Call, parseFrame, printFrameInPieces, ResultAnswer } from '../rpc/messages.js';
 import { NotStarted, type WhyNotStarted } from './cluster-parts.js';
 
 export const callKinds = {

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { type Answered, answer, type Hook, type Middleware } from '../core/middleware.js';
-import { parseFrame, printFrame, ResultAnswer } from '../rpc/frames.js';
+import { parseFrame, printFrame, ResultAnswer } from '../rpc/messages.js';
 import { composeMiddleware, type Terminal } from './compose.js';
 
 const hookNames = [

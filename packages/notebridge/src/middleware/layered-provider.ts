@@ -1,48 +1,31 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from '../core/call-context.js';
+import { ForwardingProvider } from '../core/forwarding-provider.js';
 import type { Middleware } from '../core/middleware.js';
-import type { ParamHeader } from '../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
 import { RequestContext, type RequestContextOptions } from '../core/request-context.js';
 import { type Chain, composeMiddleware } from './compose.js';
 
 /** A provider with layers of its own around it, the first outermost: they see its messages and no others. */
-export class LayeredProvider implements Provider {
-  readonly #provider: Provider;
+export class LayeredProvider extends ForwardingProvider {
   readonly #chain: Chain;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #stop: (() => void)[];
 
   constructor(provider: Provider, layers: readonly Middleware[]) {
-    this.#provider = provider;
+    super(provider);
     this.#chain = composeMiddleware(layers);
     const host = { sendToolListChanged: (): void => this.#events.emit({ method: toolsChanged }) };
     const added = layers.map((layer) => layer.onAdded?.(host) ?? (() => {}));
     this.#stop = [...added, provider.subscribe((event) => this.#events.emit(event))];
   }
 
-  get name(): string {
-    return this.#provider.name;
+  override request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    return this.#chain(this.#toInner(method, params, context), (inner) => this.inner.request(method, inner.message, inner));
   }
 
-  get instructions(): string | undefined {
-    return this.#provider.instructions;
-  }
-
-  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    return this.#chain(this.#toInner(method, params, context), (inner) => this.#provider.request(method, inner.message, inner));
-  }
-
-  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
-    return this.#provider.paramHeadersOf?.(tool) ?? [];
-  }
-
-  notify(method: string, params: JsonObject | undefined): void {
-    this.#provider.notify(method, params);
-  }
-
-  subscribe(listener: (event: ProviderEvent) => void): () => void {
+  override subscribe(listener: (event: ProviderEvent) => void): () => void {
     return this.#events.add(listener);
   }
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { CodeAsker } from '@notebridge/notebook/host';
+import type { CodeAsker, NotebookHost } from '@notebridge/notebook/host';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
-import type { ToolResult } from '../core/mcp.js';
+import type { Tool, ToolResult } from '../core/mcp.js';
 import { toPlainValue } from '../core/wire.js';
 import { quote } from '../util/quote.js';
 
@@ -28,6 +28,11 @@ export interface NotebookCall {
 export interface NotebookToolHost {
   readonly tools: readonly { readonly name: string }[];
   callTool(name: string, args: unknown, call: NotebookCall): Promise<object>;
+}
+
+/** A tool of a notebook of ours, as agents are listed it. */
+export function toAgentTool({ name, description, inputSchema, annotations }: Omit<NotebookHost['tools'][number], 'run'>): Tool {
+  return { name, description, inputSchema: { ...inputSchema }, annotations: { ...annotations } };
 }
 
 /** Answers `tools/call` with a tool of a notebook. Rejects with `unknown_tool`, and `cancelled`. */

@@ -3,7 +3,7 @@ import { explain } from '@notebridge/kit/errno';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { parseMessage } from '../core/wire.js';
-import { readByteLines } from '../rpc/byte-lines.js';
+import { readByteLines } from '../rpc/line-channel.js';
 import { getOrMake } from '../util/get-or-make.js';
 import { quote } from '../util/quote.js';
 import { type RecordedSide, type RecordingHeader, recordingFormat } from './recording-format.js';

@@ -1,8 +1,8 @@
 import { parseJson, printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { parseFrame } from '../rpc/frames.js';
 import { createChannelPair } from '../rpc/message-stream.js';
+import { parseFrame } from '../rpc/messages.js';
 import { Redactor } from '../util/redactor.js';
 import { Recorder } from './recorder.js';
 

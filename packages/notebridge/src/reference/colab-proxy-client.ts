@@ -16,7 +16,7 @@ export class ColabProxyClient extends PageClient {
     const transport = new ColabTransport(wss);
     super(wss.slot, { connectSession: (sessionOptions) => transport.connectSession(sessionOptions), ...options });
     this.wss = wss;
-    this.connection = new ConnectionWatch({ slot: wss.slot, listener: wss, isConnected: () => this.isConnected() });
+    this.connection = new ConnectionWatch({ slot: wss.slot, listener: wss, isConnected: this.isConnected });
   }
 
   override close(): Promise<void> {

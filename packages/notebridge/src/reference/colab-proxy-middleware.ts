@@ -43,9 +43,10 @@ export class ColabProxyMiddleware implements Middleware {
 
   /** Not async: every message comes through here. */
   onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
+    const { slot, port } = this.#proxyClient.wss;
     context.setState(stateKeys.connected, this.#proxyClient.isConnected());
-    context.setState(stateKeys.token, this.#proxyClient.wss.token);
-    context.setState(stateKeys.port, this.#proxyClient.wss.port);
+    context.setState(stateKeys.token, slot.tokens.entry);
+    context.setState(stateKeys.port, port);
     return callNext(context).then((result) => {
       if (this.#proxyClient.isConnected() !== this.lastMessageConnected) this.#announceChange(() => context.sendToolListChanged());
       return result;

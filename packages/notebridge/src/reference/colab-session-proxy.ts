@@ -1,11 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Middleware } from '../core/middleware.js';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 import { type ConnectionState, type ConnectionWays, describeConnection, isTrouble } from '../notebooks/connection-state.js';
-import { createStaticListPolicy } from '../notebooks/pages/disconnected-policy.js';
-import { ProxyServer } from '../notebooks/pages/proxy-server.js';
-import type { RecordChannel } from '../rpc/tapped-channel.js';
+import type { PageClientOptions, PageLimits } from '../notebooks/pages/page-client.js';
+import { createPageProxy, type ProxyServer } from '../notebooks/pages/proxy-server.js';
 import { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { ColabProxyMiddleware } from './colab-proxy-middleware.js';
 import { ColabWebSocketServer, type ColabWebSocketServerOptions } from './colab-web-socket-server.js';
@@ -13,23 +11,13 @@ import { toWays } from './open-advice.js';
 import { checkSessionProxyTool, openToolName } from './open-tool.js';
 import { PageOpener, type PageOpenerOptions } from './page-opener.js';
 
-export interface ColabSessionProxyOptions extends ColabWebSocketServerOptions {
+export interface ColabSessionProxyOptions extends ColabWebSocketServerOptions, PageLimits, Pick<PageClientOptions, 'record'> {
   /** `static`: tools are listed whether or not the page is there (default). `dynamic`: only while it is, as in the reference. */
   list?: 'static' | 'dynamic' | undefined;
   /** Opens URLs for the person. Default: the system's browser. */
   openBrowser?: PageOpenerOptions['open'];
-  /** Name and version that the page is told. */
-  clientInfo?: JsonObject | undefined;
-  /** How long a page that went away is expected back, in milliseconds. Default 30000. */
-  graceMs?: number | undefined;
-  /** How long `initialize` of a page may take, in milliseconds. Default 5000. */
-  handshakeMs?: number | undefined;
-  /** How long a call may take without progress, in milliseconds. Default one hour. */
-  callTimeoutMs?: number | undefined;
   /** A fresh address of the page that shows a person what keeps the notebook page away. Default: there is no such page. */
   connectAddress?: (() => string) | undefined;
-  /** Records what is said with the page. Default: nobody does. */
-  record?: RecordChannel | undefined;
 }
 
 /** Below the minute after which many agents give up on a tool. Seconds. */
@@ -123,18 +111,10 @@ export class ColabSessionProxy {
 
   #createClient(wss: ColabWebSocketServer): ColabProxyClient {
     const { clientInfo, graceMs, handshakeMs, callTimeoutMs = 3_600_000, record } = this.#options;
-    return new ColabProxyClient(wss, {
-      graceMs,
-      callTimeoutMs,
-      record,
-      logger: this.#logger,
-      ...(handshakeMs === undefined ? {} : { handshakeMs }),
-      ...(clientInfo === undefined ? {} : { clientInfo }),
-    });
+    return new ColabProxyClient(wss, { clientInfo, graceMs, handshakeMs, callTimeoutMs, record, logger: this.#logger });
   }
 
   #createProxyServer(wss: ColabWebSocketServer, client: ColabProxyClient): ProxyServer {
-    const { slot } = wss;
     const nextStep = (): string => {
       const { state, ways } = this.connection ?? {};
       if (state === undefined || ways === undefined || !isTrouble(state))
@@ -142,27 +122,16 @@ export class ColabSessionProxy {
       // How it is mended stands in the open tool's answer, which alone names the token.
       return `${describeConnection(state, ways).text} Call "${openToolName}": its answer says what a person can do.`;
     };
-    const proxyServer = new ProxyServer({
-      name: slot.profile.name,
+    const { provider, stop } = createPageProxy({
+      slot: wss.slot,
+      client,
       instructions,
-      clientFactory: () => client.clientFactory(),
-      isConnected: () => client.isConnected(),
-      questions: client.questions,
-      policy: this.#options.list === 'dynamic' ? undefined : createStaticListPolicy({ slot, client, nextStep }),
-      onToolsListed: (tools) => {
-        slot.rememberedTools = tools;
-      },
+      isStatic: this.#options.list !== 'dynamic',
+      nextStep,
       logger: this.#logger,
     });
-    const stopForwarding = client.notified.add(({ method, params }) =>
-      proxyServer.emit(params === undefined ? { method } : { method, params }),
-    );
-    const stopWatching = client.connectionChanged.add((isConnected) => isConnected && proxyServer.watchAgain());
-    this.#closers.push(async () => {
-      stopForwarding();
-      stopWatching();
-    });
-    return proxyServer;
+    this.#closers.push(async () => stop());
+    return provider;
   }
 
   #createMiddleware(client: ColabProxyClient): ColabProxyMiddleware {

@@ -45,6 +45,8 @@ export interface ColabWebSocketServerOptions {
 /** The WebSocket server that one Colab page dials: a listener with a single slot. */
 export class ColabWebSocketServer {
   readonly slot: Slot;
+  /** The port that the page dials; 0 before `start`, and after `close`. */
+  port = 0;
   /** Called for each page that was refused. */
   readonly refused = new Listeners<RefusedPage>();
   readonly #options: ColabWebSocketServerOptions & { logger: Logger; maxMessageBytes: number };
@@ -66,16 +68,12 @@ export class ColabWebSocketServer {
     this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain, finder, gate });
     try {
       this.#listener = await this.#starting;
+      this.port = this.#listener.port;
     } catch (error) {
       this.#starting = undefined;
       throw error;
     }
     return this;
-  }
-
-  /** The port that the page dials; 0 before `start`. */
-  get port(): number {
-    return this.#listener?.port ?? 0;
   }
 
   /**
@@ -120,6 +118,7 @@ export class ColabWebSocketServer {
     const gone = this.slot.close();
     const listener = await this.#starting?.catch(() => undefined);
     this.#listener = undefined;
+    this.port = 0;
     await listener?.close();
     await gone;
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CallTimeouts } from './call-timeouts.js';
+import { CallTimeouts } from './waiting-calls.js';
 
 describe('CallTimeouts', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }));

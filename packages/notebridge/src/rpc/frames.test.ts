@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../core/wire.js';
-import { parseFrame, printFrame, ResultAnswer } from './frames.js';
+import { parseFrame, printFrame, ResultAnswer } from './messages.js';
 import { rawTextOf } from './unread-members.js';
 
 const inner = [

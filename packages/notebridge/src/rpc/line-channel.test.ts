@@ -3,7 +3,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { BridgeError } from '../core/errors.js';
 import { createLineChannel } from './line-channel.js';
-import { LongString, setLongString } from './long-strings.js';
+import { LongString, setUnread } from './unread-members.js';
 
 const maxMessageLength = 1000;
 
@@ -129,7 +129,7 @@ describe('createLineChannel, writing', () => {
   it('writes a long string as it came, behind what waits, and the next line behind it', async () => {
     const { channel, written } = openWriter();
     const block = {};
-    setLongString(block, 'text', new LongString(Buffer.from('"\\u0041"')));
+    setUnread(block, 'text', new LongString(Buffer.from('"\\u0041"')));
     channel.outgoing.send(1);
     channel.outgoing.send({ block });
     channel.outgoing.send(2);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { roundsOf } from '../../test/support/core-and-deep.js';
 import { parseMessage } from '../core/wire.js';
-import { type LongString, longStringOf } from './long-strings.js';
 import { parseWithLongStrings } from './long-strings-parser.js';
+import { type LongString, longStringOf } from './unread-members.js';
 
 /** The same numbers in each run: what fails once fails again. */
 function createRandom(seed: number): (below: number) => number {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseMessage } from '../core/wire.js';
-import { LongString, placeholderIndex, printPlaceholder, setLongString } from './long-strings.js';
+import { LongString, placeholderIndex, printPlaceholder, setUnread } from './unread-members.js';
 
 /** Lines shorter than this are not worth the search. Bytes. */
 export const longLineBytes = 256 * 1024;
@@ -22,7 +22,7 @@ interface Token {
  * Undefined if the usual parser is to take it: it has no long string, or too much beside them, or a fault, which is reported there.
  */
 export function parseWithLongStrings(line: Buffer): unknown {
-  const tokens = line.length < longLineBytes ? undefined : findLongTokens(line);
+  const tokens = findLongTokens(line);
   if (tokens === undefined || tokens.length === 0) return undefined;
   let value: unknown;
   try {
@@ -158,7 +158,7 @@ function replaceMembers(root: unknown, strings: readonly LongString[]): unknown 
       else {
         const index = placeholderIndex(member);
         const string = index === undefined ? undefined : strings[index];
-        if (string !== undefined) setLongString(holder, key, string);
+        if (string !== undefined) setUnread(holder, key, string);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Printed } from '../core/wire.js';
-import { joinStrings, LongString, longStringOf, printWithTokens, setLongString } from './long-strings.js';
+import { joinStrings, LongString, longStringOf, printWithTokens, setUnread } from './unread-members.js';
 
 const token = Buffer.from('"caf\u00e9 \\u0041\\n"');
 const text = 'caf\u00e9 A\n';
@@ -11,11 +11,11 @@ function textOf(printed: Printed): string {
 
 function createHolder(string = new LongString(token)): { [key: string]: unknown } {
   const holder = { type: 'text', text: '' };
-  setLongString(holder, 'text', string);
+  setUnread(holder, 'text', string);
   return holder;
 }
 
-describe('setLongString', () => {
+describe('setUnread', () => {
   it('makes a property that is read, listed, copied and printed like any other', () => {
     const holder = createHolder();
     expect(holder.text).toBe(text);

@@ -3,13 +3,13 @@ import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
-import { ResultAnswer } from './frames.js';
 import type { Channel } from './message-stream.js';
 import {
   type Classified,
   classifyMessage,
   idKey,
   isRpcId,
+  ResultAnswer,
   type RpcId,
   type RpcNotification,
   type RpcRequest,

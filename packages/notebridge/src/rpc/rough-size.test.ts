@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LongString, setLongString } from './long-strings.js';
 import { roughSizeOf } from './rough-size.js';
+import { LongString, setUnread } from './unread-members.js';
 
 describe('roughSizeOf', () => {
   it('is about the length of the JSON', () => {
@@ -15,7 +15,7 @@ describe('roughSizeOf', () => {
     const block = { type: 'text', text: 'x'.repeat(100_000) };
     const plain = roughSizeOf(block);
     // It would throw if it were decoded.
-    setLongString(block, 'text', new LongString(Buffer.from(`"${'\\'.repeat(100_000)}"`)));
+    setUnread(block, 'text', new LongString(Buffer.from(`"${'\\'.repeat(100_000)}"`)));
     expect(roughSizeOf(block)).toEqual(plain);
   });
 });

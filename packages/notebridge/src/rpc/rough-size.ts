@@ -1,5 +1,4 @@
-import { longStringOf } from './long-strings.js';
-import { hasUnread, rawTextOf } from './unread-members.js';
+import { hasUnread, longStringOf, rawTextOf } from './unread-members.js';
 
 /** About how large a value is as JSON; `isComplete` false: it is at least that large, and the rest was not looked at. */
 export interface RoughSize {

@@ -119,7 +119,7 @@ it('an end that another client of the kernel heard alone is said to be unseen; n
   const { home, agent, runId, close } = await begin('shared', inSteps('shared'));
   const kernelId = (await findKernelSession(lab.server, 'shared.ipynb'))?.kernelId ?? '';
   // As a tab of Lab is: what the kernel says while it is there is not kept for others.
-  const person = await KernelChannel.open(lab.server, kernelId, { session: 'a-person' });
+  const person = await KernelChannel.open(lab.server, kernelId, { session: 'a-person', onMessage: () => {} });
   try {
     kill(home);
     for (const step of [1, 2]) await goOn('shared', step);

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import type { ToolResult } from '../../src/core/mcp.js';
-import { parseFrame } from '../../src/rpc/frames.js';
+import { parseFrame } from '../../src/rpc/messages.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { createSignal, EventReader, messagesOf, type OpenMcpHttp, openMcpHttp } from '../support/mcp-http.js';
 

@@ -1,7 +1,7 @@
 import { fileCell, MemoryServer } from '../../../notebook/test/lab/support/memory-server.js';
 import { joinRoom } from '../../../notebook/test/lab/support/room-person.js';
 import { LayeredProvider } from '../../src/middleware/layered-provider.js';
-import { OneJupyterNotebook } from '../../src/notebooks/jupyter/one-jupyter-notebook.js';
+import { OneJupyterNotebook } from '../../src/notebooks/jupyter/jupyter-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../src/notebooks/reads/read-before-write.js';
 import type { NotebookKind, TextCell } from './notebook-kind.js';
 

@@ -161,7 +161,7 @@ export class ClusterPages implements SlotFinder {
     // On its way to another hub: the page finds it there.
     if (found.isGone) return 'later';
     const { slot } = found.page;
-    return slot.admitsDigest(digest) ? { slot } : 'unknown';
+    return slot.tokens.admitsDigest(digest) ? { slot } : 'unknown';
   }
 
   /** The hub that has a page; undefined: it is here. One whose hub has ended comes here. Rejects with `bad_notebook`, `cluster_unavailable`. */

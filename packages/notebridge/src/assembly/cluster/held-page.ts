@@ -187,12 +187,12 @@ export class HeldPage implements NotebookHere {
     const { runtime, onRecord } = this.#parts;
     const { slot, url } = this.page;
     const { title } = this.page.describe();
-    const { profile, allowedOrigins: allowOrigins, keptTokens: tokens } = slot;
+    const { profile, allowedOrigins: allowOrigins } = slot;
     const known = {
       profile: profile.name,
       url,
       allowOrigins,
-      tokens,
+      tokens: slot.tokens.kept,
       title,
       hadPage: this.#hadPage,
       at: runtime.now(),

@@ -1,5 +1,6 @@
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
+import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
 import { NotebookSelection, type NotebookSelectionOptions } from '../../notebooks/selection/notebook-selection.js';
 import { OwnLink, type OwnLinkOptions } from '../../notebooks/selection/own-link.js';
@@ -24,10 +25,9 @@ export function addSelection(
 ): OpenedNotebook {
   const first = new OwnLink({ provider: notebook.provider, findId, describe });
   const load = async (): Promise<NotebookDirectory> => {
-    const [{ createDirectory }, { toHow }] = await Promise.all([import('./select-notebooks.js'), import('./how-to-open.js')]);
+    const { UserNotebooks } = await import('./user-notebooks.js');
     // The port is taken: by this process.
-    const asAgent = { ...setup, pages: { ...setup.pages, port: undefined, attended: false } };
-    return createDirectory(asAgent, { file, readOnly: false, how: toHow(asAgent) });
+    return new UserNotebooks({ ...setup, pages: { ...setup.pages, port: undefined, attended: false } }, { file });
   };
   const isListed = setup.pages.list !== 'dynamic';
   const own = createLazyDirectory(first, load);
@@ -44,6 +44,23 @@ export function addSelection(
   };
   const adoptSession = (sessionId: string): void => selection.beginWithNone(sessionId);
   return { ...notebook, provider: selection, endSession, adoptSession, close };
+}
+
+/** A notebook of another process, with all others that the agents of this one may use. Closing it leaves them all. */
+export function openSelection(
+  setup: NotebookSetup,
+  { first, ...options }: Pick<NotebookSelectionOptions, 'first' | 'beginsWithNone' | 'directory'>,
+): OpenedNotebook {
+  const selection = new NotebookSelection({ first, ...options, isListed: setup.pages.list !== 'dynamic' });
+  const close = async (): Promise<void> => {
+    await Promise.all([selection.close(), first.close()]);
+  };
+  const watch = new AgentWatchMiddleware((agents) => first.showAgents(agents));
+  const endSession = (sessionId: string): void => {
+    void selection.endSession(sessionId);
+    watch.endSession(sessionId);
+  };
+  return { provider: selection, middlewares: [watch], endSession, close };
 }
 
 function mayChoose({ caller: { door, principal } }: CallContext): boolean {

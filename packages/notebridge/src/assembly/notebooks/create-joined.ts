@@ -1,4 +1,3 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { NotebookTools } from '@notebridge/notebook/host';
 import type { JoinRequest } from '../../broker/host-link.js';
 import type { HostPlace } from '../../broker/host-place.js';
@@ -12,6 +11,7 @@ import { openAddress } from '../../identity/open-address.js';
 import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
 import { localInstructions, showWindow, windowTool } from '../../notebooks/local/local-notebook.js';
 import { ownVersion } from '../../state/own-files.js';
+import { toHow } from './how-to-open.js';
 import { realFileOf } from './notebook-file.js';
 import { browserSwitchedOff, type NotebookSetup } from './open-notebook.js';
 import { toTerms } from './page-options.js';
@@ -21,8 +21,10 @@ export interface CreateJoinedOptions {
   open: Pick<JoinRequest, 'address' | 'id'>;
   /** The process that has it open, where it is known. */
   place?: HostPlace | undefined;
-  readOnly: boolean;
-  how: JsonObject;
+  /** Default false. */
+  readOnly?: boolean | undefined;
+  /** Of the notebook's Jupyter server, where a person has named it. */
+  jupyterToken?: string | undefined;
   /** Lent to the notebook's code. */
   tools?: NotebookTools | undefined;
   /** What agents are told until the notebook is there. Default: as of the built-in notebook. */
@@ -32,7 +34,10 @@ export interface CreateJoinedOptions {
 }
 
 /** A link of this process to a notebook, which joins nothing yet. */
-export function createJoined(setup: NotebookSetup, { open, place, readOnly, how, tools, ...more }: CreateJoinedOptions): JoinedNotebook {
+export function createJoined(
+  setup: NotebookSetup,
+  { open, place, readOnly = false, jupyterToken, tools, ...more }: CreateJoinedOptions,
+): JoinedNotebook {
   const { stateDir: dir, logger, pages, config } = setup;
   const mayHaveWindow = open.address === undefined || open.address.kind === 'built-in';
   /** The process that was found at first may have ended since. */
@@ -46,7 +51,7 @@ export function createJoined(setup: NotebookSetup, { open, place, readOnly, how,
       ...open,
       ...toTerms(pages, readOnly),
       ...(tools === undefined ? {} : { toolsKey: realFileOf(config.file ?? userConfigFile(setup.env)) }),
-      how,
+      how: toHow(setup, jupyterToken),
     },
     instructions: more.instructions ?? localInstructions(tools !== undefined),
     windowTool: mayHaveWindow ? windowTool.name : undefined,

@@ -2,9 +2,16 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { RunPlace } from '@notebridge/notebook/host';
 import { pick } from '../../processes/environment.js';
 import { findRunPlaces } from '../run-places.js';
-import { type JupyterAccess, toJupyterAccess } from './jupyter/jupyter-access.js';
 import { realFileOf } from './notebook-file.js';
 import type { NotebookSetup } from './open-notebook.js';
+
+/** How the process that opens the notebook comes to its server. It goes over the proven link alone: a token is in no address and no file. */
+export interface JupyterAccess {
+  /** That the person has named. Left out: that of the server's own file. */
+  token?: string | undefined;
+  /** Variables that say where Jupyter's files are. */
+  env?: Record<string, string> | undefined;
+}
 
 /** What the process that opens the notebook needs of us. */
 export interface HowToOpen {
@@ -32,10 +39,12 @@ const pythonNames = [
   'VIRTUAL_ENV',
 ];
 
+const jupyterNames = ['APPDATA', 'JUPYTER_DATA_DIR', 'JUPYTER_RUNTIME_DIR', 'XDG_DATA_HOME'];
+
 const screenNames = ['BROWSER', 'DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'SSH_CONNECTION', 'SSH_TTY', 'WSL_DISTRO_NAME'];
 
-/** How the notebook is to be opened by the process that holds it. */
-export function toHow({ pages, config, env }: NotebookSetup): JsonObject {
+/** How the notebook is to be opened by the process that holds it. `jupyterToken`: that a person has named for its Jupyter server. */
+export function toHow({ pages, config, env }: NotebookSetup, jupyterToken?: string | undefined): JsonObject {
   const { audit, limits, file } = config;
   const how: HowToOpen = {
     pages,
@@ -44,7 +53,7 @@ export function toHow({ pages, config, env }: NotebookSetup): JsonObject {
     env: pick(env, pythonNames),
     runs: findRunPlaces(config),
     screen: pick(env, screenNames),
-    jupyter: toJupyterAccess(env),
+    jupyter: { env: pick(env, jupyterNames), token: jupyterToken },
     ...(file === undefined ? {} : { configFile: realFileOf(file) }),
   };
   return JSON.parse(JSON.stringify(how)) as JsonObject;

@@ -1,10 +1,10 @@
 import { BridgeError } from '../../core/errors.js';
+import type { FindNotebook } from '../../notebooks/selection/notebook-directory.js';
 import { quote } from '../../util/quote.js';
 import { builtInKind } from './built-in/built-in-kind.js';
 import { jupyterKind } from './jupyter/jupyter-kind.js';
 import type { NotebookKind } from './notebook-kind.js';
 import { pageKind } from './page/page-kind.js';
-import type { FindNotebook } from './user-notebooks.js';
 
 /** The kinds of notebook that there are, in the order in which they are asked whether a text names one of theirs. */
 export const notebookKinds: readonly NotebookKind[] = [pageKind, jupyterKind, builtInKind];

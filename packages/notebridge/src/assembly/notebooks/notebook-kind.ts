@@ -1,12 +1,11 @@
 import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
 import type { NotebookAddress } from '../../broker/notebook-address.js';
-import type { NotebookEntry, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
+import type { NamedNotebook, NotebookEntry, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
 import type { Environment } from '../../processes/environment.js';
 import type { ClosableLogger } from '../../state/closable-logger.js';
 import type { Redacting } from '../../util/redactor.js';
 import type { NotebridgeOptions } from '../options.js';
 import type { OpenNotebook } from './open-notebook.js';
-import type { NamedNotebook } from './user-notebooks.js';
 
 /**
  * A kind of notebook: where its notebooks are found and how they are opened, here and in the user's broker. Each has a folder of its own and a

@@ -9,14 +9,13 @@ import { composeMiddleware } from '../../middleware/compose.js';
 import type { OnRefused } from '../../net/refused-attempt.js';
 import { undoTool } from '../../notebooks/changes/undo-tool.js';
 import type { PagePort } from '../../notebooks/pages/page-listener.js';
-import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
+import type { FindNotebook, NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
 import type { WatchedNotebooks } from '../../notebooks/watched-notebooks.js';
 import type { BrowserResult } from '../../processes/browser.js';
 import type { ClusterPages } from '../cluster/cluster-pages.js';
 import type { NotebooksOfHub } from '../cluster/notebook-desk.js';
 import type { Settings } from '../settings.js';
 import type { PageOptions } from './page-options.js';
-import type { FindNotebook } from './user-notebooks.js';
 
 /** A notebook that agents work in. */
 export interface OpenedNotebook {

@@ -1,5 +1,6 @@
 import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
 import type { NotebookTerms } from '../../broker/notebook-terms.js';
+import type { Environment } from '../../processes/environment.js';
 
 /** How a notebook and its pages are reached. */
 export interface PageOptions {
@@ -45,4 +46,10 @@ export interface PageOptions {
 /** What those who join a notebook are held to, and may insist on. */
 export function toTerms({ sandbox = 'auto', files, allowNet = [], kernel }: PageOptions, readOnly: boolean): NotebookTerms {
   return { sandbox, readOnly, allowNet, ...(files === undefined ? {} : { files }), ...(kernel === undefined ? {} : { kernel }) };
+}
+
+/** After how long without a call an agent holds its notebook no more, if the user has said it: `NOTEBRIDGE_LEASE_IDLE`, in seconds. */
+export function leaseIdleIn(env: Environment): number | undefined {
+  const seconds = Number(env.NOTEBRIDGE_LEASE_IDLE);
+  return seconds > 0 ? seconds * 1000 : undefined;
 }

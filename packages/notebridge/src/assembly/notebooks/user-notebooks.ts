@@ -1,51 +1,34 @@
+import { dirname } from 'node:path';
 import { messageOf } from '@notebridge/kit/message-of';
 import { listedBy } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
-import type {
-  NotebookDirectory,
-  NotebookEntry,
-  NotebookLink,
-  NotebookList,
-  NotebookReference,
-} from '../../notebooks/selection/notebook-directory.js';
-import type { Environment } from '../../processes/environment.js';
+import type { NotebookDirectory, NotebookLink, NotebookList, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
-
-/** What an agent has named. */
-export interface NamedNotebook {
-  text: string;
-  /** Makes it where there is none. */
-  create: boolean;
-  /** The folder whose notebooks the agent may open by path; undefined: none. */
-  folder: string | undefined;
-  /** Where Jupyter's files are. */
-  env: Environment;
-}
-
-/** Finds what is meant, or opens nothing: rejects with `bad_notebook`, `bad_origin`. `open`: what is open already. */
-export type FindNotebook = (named: NamedNotebook, open: readonly NotebookEntry[]) => Promise<NotebookReference>;
+import { createJoined } from './create-joined.js';
+import type { NotebookSetup } from './open-notebook.js';
 
 export interface UserNotebooksOptions {
-  /** The user's state folder. */
-  dir: string;
-  find: FindNotebook;
-  env: Environment;
-  folder: string | undefined;
-  /** `place`: the process that has it open, where it is known. */
-  linkTo: (reference: NotebookReference, place: HostPlace | undefined) => NotebookLink;
+  /** The file of the agent's own notebook, with links resolved. */
+  file?: string | undefined;
+  /** Others are opened as the first. Default false. */
+  readOnly?: boolean | undefined;
 }
 
 /** The notebooks that processes of this user have open, and those that an agent may have opened. */
 export class UserNotebooks implements NotebookDirectory {
-  readonly #options: UserNotebooksOptions;
+  readonly #setup: NotebookSetup;
+  readonly #readOnly: boolean | undefined;
+  readonly #folder: string | undefined;
   /** By id, as it was listed last. */
   #places = new Map<string, HostPlace>();
   #listing: Promise<NotebookList> | undefined;
 
-  constructor(options: UserNotebooksOptions) {
-    this.#options = options;
+  constructor(setup: NotebookSetup, { file, readOnly }: UserNotebooksOptions = {}) {
+    this.#setup = setup;
+    this.#readOnly = readOnly;
+    this.#folder = folderOfAgent(file);
   }
 
   /** Calls that ask at once are answered together: each answer costs a connection to each process. */
@@ -57,7 +40,7 @@ export class UserNotebooks implements NotebookDirectory {
   }
 
   async #list(): Promise<NotebookList> {
-    const places = readHostPlaces(this.#options.dir);
+    const places = readHostPlaces(this.#setup.stateDir);
     const silent: string[] = [];
     const found = await Promise.all(
       places.map(async (place) => {
@@ -80,12 +63,14 @@ export class UserNotebooks implements NotebookDirectory {
     const named = entries.find(({ id, location }) => id === text || (location !== null && location === text));
     if (named !== undefined) return { kind: 'open', id: named.id };
     if (/^nb(\d+|-[0-9a-f]+)$/.test(text)) throw notOpen(text, { entries, silent });
-    const { env, folder, find } = this.#options;
-    return find({ text, create, folder, env }, entries);
+    const { env, findNotebook } = this.#setup;
+    return findNotebook({ text, create, folder: this.#folder, env }, entries);
   }
 
   linkTo(reference: NotebookReference): NotebookLink {
-    return this.#options.linkTo(reference, reference.kind === 'open' ? this.#places.get(reference.id) : undefined);
+    const readOnly = this.#readOnly;
+    if (reference.kind !== 'open') return createJoined(this.#setup, { open: { address: reference }, readOnly });
+    return createJoined(this.#setup, { open: { id: reference.id }, place: this.#places.get(reference.id), readOnly });
   }
 }
 
@@ -94,4 +79,11 @@ function notOpen(id: string, { entries, silent }: NotebookList): BridgeError {
   if (why !== undefined) return new BridgeError('host_silent', why);
   const there = entries.map((entry) => `${entry.id} (${entry.location ?? entry.title})`).join(', ');
   return new BridgeError('bad_notebook', `No notebook ${quote(id)} is open: it was closed. There is ${there || 'none'}.`);
+}
+
+/** Where an agent was started, unless that is the root of all files, as some hosts have it: then the folder of its notebook. */
+function folderOfAgent(file: string | undefined): string | undefined {
+  const cwd = process.cwd();
+  if (dirname(cwd) !== cwd) return cwd;
+  return file === undefined || dirname(file) === cwd ? undefined : dirname(file);
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { printFrameInPieces } from '../../rpc/frames.js';
+import { printFrameInPieces } from '../../rpc/messages.js';
 import { EventStream } from '../http/event-stream.js';
 
 export interface HttpEventStreamOptions {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { type TraceHeaders, toTraceHeaders } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { CallTimeouts } from '../../rpc/call-timeouts.js';
-import { printFrameInPieces } from '../../rpc/frames.js';
+import { printFrameInPieces } from '../../rpc/messages.js';
+import { CallTimeouts } from '../../rpc/waiting-calls.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty, sendJson } from '../http/raw-answer.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';

@@ -4,7 +4,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { codeOf, errorTable } from '../../core/errors.js';
 import { errorCodeMetaKey } from '../../core/mcp.js';
 import { byteLengthOf, type Printed, printMessage } from '../../core/wire.js';
-import { joinStrings, LongString, longStringOf, printWithTokens, setLongString } from '../../rpc/long-strings.js';
+import { joinStrings, LongString, longStringOf, printWithTokens, setUnread } from '../../rpc/unread-members.js';
 
 /** What a tool's result becomes for code: the members that the result decides. */
 export interface CallAnswer {
@@ -108,7 +108,7 @@ function repeats(content: unknown, structured: unknown, answer: CallAnswer): boo
 
 /** Sets a member of the answer; a long string stays unread. */
 function setText(answer: CallAnswer, key: 'result' | 'error', value: unknown): void {
-  if (value instanceof LongString) setLongString(answer, key, value);
+  if (value instanceof LongString) setUnread(answer, key, value);
   else answer[key] = value as string;
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import type { PeerRequestOptions } from '../../rpc/peer.js';
-import { toSource } from '../reads/shown-sources.js';
+import { toSource } from '../reads/read-before-write.js';
 import { toAnswerValue } from './change-call.js';
 
 /** Where a cell stands, and between which others. */

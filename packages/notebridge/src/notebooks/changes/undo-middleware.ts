@@ -24,7 +24,6 @@ import { type ChangeEntry, ChangeJournal } from './change-journal.js';
 import { JournalledPage } from './journalled-page.js';
 import { emptyOffer, type PageOffer } from './page-offer.js';
 import { toEntry } from './record.js';
-import { Turns } from './turns.js';
 import { undoLast } from './undo-last.js';
 import { assertNoArguments, toErrorResult, undoTool } from './undo-tool.js';
 
@@ -278,4 +277,25 @@ function showsCells({ alike }: PageOffer, { tool }: ChangeCall): boolean {
 /** Whether the change can be journalled, and taken back. A page with an undo of its own is left alone. */
 function doesFit({ alike, names }: PageOffer, { tool }: ChangeCall): boolean {
   return !names.has(undoTool.name) && ['get_cells', tool, ...reverseTools[tool]].every((name) => alike.has(name));
+}
+
+/** Lets calls on to the page in the order in which they came, though some of them look at a cell before. */
+class Turns {
+  /** Resolves when the holder of the last turn has left; undefined if there is no need to wait. */
+  last: Promise<void> | undefined;
+
+  /** Takes the next turn: wait for `before`, pass, and leave. Leaving twice is harmless. */
+  take(): { before: Promise<void> | undefined; leave: () => void } {
+    const before = this.last;
+    let open = (): void => {};
+    const left = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    this.last = left;
+    const leave = (): void => {
+      open();
+      if (this.last === left) this.last = undefined;
+    };
+    return { before, leave };
+  }
 }

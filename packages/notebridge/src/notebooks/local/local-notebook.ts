@@ -9,8 +9,7 @@ import { openAddress } from '../../identity/open-address.js';
 import type { BrowserResult } from '../../processes/browser.js';
 import type { AskedCall } from '../../questions/asked-call.js';
 import { AskedCalls } from '../../questions/asked-calls.js';
-import { callNotebookTool } from '../call-notebook-tool.js';
-import { describeKernel } from './describe-kernel.js';
+import { callNotebookTool, toAgentTool } from '../call-notebook-tool.js';
 
 export interface LocalNotebookOptions {
   host: NotebookHost;
@@ -90,7 +89,7 @@ export class LocalNotebook extends ToolsOnlyProvider {
   }
 
   protected listTools(): JsonObject {
-    return { tools: [...this.#options.host.tools.map(toTool), windowTool] };
+    return { tools: [...this.#options.host.tools.map(toAgentTool), windowTool] };
   }
 
   protected async callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
@@ -125,6 +124,14 @@ export async function showWindow(
   return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
 }
 
-function toTool({ name, description, inputSchema, annotations }: NotebookHost['tools'][number]): Tool {
-  return { name, description, inputSchema: { ...inputSchema }, annotations: { ...annotations } };
+/** What agents are told of the kernel at the handshake. Names come from files of this machine, so they are quoted and cut. */
+function describeKernel({ kernelChoice: choice, session }: Pick<NotebookHost, 'kernelChoice' | 'session'>): string {
+  if (!choice) return ` Its kernel is ${quoted(session.kernel.info.displayName)}.`;
+  const asks = choice.proposal ? ' The person has another one, and can put it in: get_notebook_info says how.' : '';
+  if (choice.id === 'pyodide') return ` When you connected, its kernel was ${choice.isolation}${asks}`;
+  return ` When you connected, its kernel was ${quoted(choice.displayName)}, of the user. ${choice.isolation} Its code begins in the folder of the notebook.${asks}`;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 100));
 }

@@ -1,32 +1,32 @@
-import type { CellOutputs } from './page-results.js';
+import type { Output } from '@notebridge/notebook/outputs';
+
+/** The outputs of one cell, as the page gave them. */
+export interface CellOutputs {
+  cellId: string;
+  outputs: readonly Output[];
+}
 
 interface Entry {
   outputs: CellOutputs['outputs'];
   characters: number;
 }
 
+/** Of all results together. */
+const maxCharacters = 32_000_000;
+
 /** What cells gave, for as long as there is room: of those that were not read for longest, the first goes. */
 export class RememberedOutputs {
-  readonly #maxCharacters: number;
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
-
-  constructor({ maxCharacters = 32_000_000 }: { maxCharacters?: number } = {}) {
-    this.#maxCharacters = maxCharacters;
-  }
-
-  get characters(): number {
-    return this.#characters;
-  }
 
   /** `characters`: of the result that they stood in. More than all room is not remembered. */
   add({ cellId, outputs }: CellOutputs, characters: number): void {
     this.forget(cellId);
-    if (characters > this.#maxCharacters) return;
+    if (characters > maxCharacters) return;
     this.#entries.set(cellId, { outputs, characters });
     this.#characters += characters;
     for (const oldest of this.#entries.keys()) {
-      if (this.#characters <= this.#maxCharacters) return;
+      if (this.#characters <= maxCharacters) return;
       this.forget(oldest);
     }
   }

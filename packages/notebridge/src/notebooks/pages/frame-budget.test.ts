@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FrameBudget, unaskedFramesPerSecond } from './frame-budget.js';
+import { FrameBudget, unaskedFramesPerSecond } from './page-connection.js';
 
 function createBudget(): { budget: FrameBudget; wait: (ms: number) => void; takeMany: (count: number) => number } {
   let now = 5000;

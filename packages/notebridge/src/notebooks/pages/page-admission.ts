@@ -45,7 +45,7 @@ export function admit(request: IncomingMessage, rules: PageAdmissionRules): Page
   const token = tokenOf(request);
   if (typeof token !== 'string') return { refusal: token };
   const digest = digestOf(token);
-  const slot = slots.filter((candidate) => candidate.admitsDigest(digest)).at(0);
+  const slot = slots.filter((candidate) => candidate.tokens.admitsDigest(digest)).at(0);
   if (slot === undefined) return rules.finder === undefined ? refuseFound('unknown') : { query: { digest, origin }, token };
   return slot.allowsOrigin(origin) ? { slot, token, origin } : headRefusals.wrong_origin;
 }

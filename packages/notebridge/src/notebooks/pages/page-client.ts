@@ -9,6 +9,9 @@ import { AsyncEvent } from '../../util/async-event.js';
 import { defaultHandshakeMs, PageSession, type PageSessionOptions, type ResumeOffer } from './page-session.js';
 import type { Slot } from './slot.js';
 
+/** How pages are told of us, and how long they may take. */
+export type PageLimits = Pick<PageClientOptions, 'clientInfo' | 'handshakeMs' | 'callTimeoutMs' | 'graceMs'>;
+
 export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification' | 'resume' | 'questions'> {
   /** Makes the session with the page that has just connected. Default: over the slot's channel. */
   connectSession?: ((options: PageSessionOptions) => Promise<PageSession>) | undefined;
@@ -74,15 +77,11 @@ export class PageClient {
     return this;
   }
 
-  /** True only while the socket is open and the handshake has finished. */
-  isConnected(): boolean {
-    return this.#session !== undefined && this.#slot.connectionLive.isSet();
-  }
+  /** True only while the socket is open and the handshake has finished: a session ends with its socket. Bound, for who is handed it. */
+  readonly isConnected = (): boolean => this.#session !== undefined;
 
-  /** The live client, or a stub that answers empty lists. */
-  clientFactory(): McpClient {
-    return this.#session ?? this.stubbedMcpClient;
-  }
+  /** The live client, or a stub that answers empty lists. Bound as well. */
+  readonly clientFactory = (): McpClient => this.#session ?? this.stubbedMcpClient;
 
   /** Waits until a page can be called, at most `timeoutMs`. Resolves to whether one can; never rejects. */
   async waitUntilConnected(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {

@@ -75,7 +75,8 @@ export class PageListener {
   readonly #pendingConnections: PendingConnections;
   readonly #authBackoff = new AuthBackoff();
   readonly #gate: EntryGate;
-  #port = 0;
+  /** 0 until it is bound. */
+  port = 0;
   #servers: Server[] = [];
   /** Empty, so that no one is let in, until the port is known. */
   #hosts: ReadonlySet<string> = new Set();
@@ -93,16 +94,12 @@ export class PageListener {
     const listener = new PageListener(options);
     if (options.at !== undefined) return listener.#attach(options.at);
     const { port, servers } = await listenOnLoopback(() => listener.#createServer(), options);
-    listener.#port = port;
+    listener.port = port;
     listener.#servers = servers;
     listener.#hosts = hostsOf(port, options.allowHosts);
     for (const server of servers)
       server.on('error', (error) => options.logger.warn('The port for pages failed.', { error: error.message }));
     return listener;
-  }
-
-  get port(): number {
-    return this.#port;
   }
 
   /** Connections without a byte, past and present: what a browser makes that lacks the permission for the local network. */
@@ -120,7 +117,7 @@ export class PageListener {
   }
 
   #attach(at: PagePort): this {
-    this.#port = at.port;
+    this.port = at.port;
     this.#hosts = hostsOf(at.port, [...at.hosts, ...(this.#options.allowHosts ?? [])]);
     this.#detach = at.attach({
       connected: (socket) => this.#pendingConnections.watch(socket),

@@ -3,18 +3,12 @@ import type { Logger } from '@notebridge/kit/logger';
 import { type ConnectionState, describeConnection, isTrouble } from '../connection-state.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { ConnectionWatch, type ConnectionWatchOptions } from './connection-watch.js';
-import { createStaticListPolicy } from './disconnected-policy.js';
-import { PageClient } from './page-client.js';
-import { ProxyServer } from './proxy-server.js';
+import { PageClient, type PageLimits } from './page-client.js';
+import { createPageProxy, type ProxyServer } from './proxy-server.js';
 import type { Slot } from './slot.js';
 import type { KeptSlot } from './slot-store.js';
 
-export interface PageNotebookOptions {
-  /** As in `PageServerOptions`. */
-  clientInfo?: JsonObject | undefined;
-  graceMs?: number | undefined;
-  handshakeMs?: number | undefined;
-  callTimeoutMs?: number | undefined;
+export interface PageNotebookOptions extends PageLimits {
   /** Which notebook it is; lasting. */
   key: string;
   slot: Slot;
@@ -52,30 +46,18 @@ export class PageNotebook {
     this.slot = slot;
     this.url = url;
     this.#hadPage = isRestored;
-    this.client = new PageClient(slot, {
-      graceMs,
-      logger,
-      ...(clientInfo === undefined ? {} : { clientInfo }),
-      ...(handshakeMs === undefined ? {} : { handshakeMs }),
-      ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
-    });
-    this.connection = new ConnectionWatch({ slot, listener: options.listener, isConnected: () => this.client.isConnected() });
-    this.provider = new ProxyServer({
-      name: slot.profile.name,
+    this.client = new PageClient(slot, { clientInfo, handshakeMs, graceMs, callTimeoutMs, logger });
+    this.connection = new ConnectionWatch({ slot, listener: options.listener, isConnected: this.client.isConnected });
+    const { provider, stop } = createPageProxy({
+      slot,
+      client: this.client,
       instructions: `Works in a notebook that a person has open in a page (${slot.profile.title}).`,
-      clientFactory: () => this.client.clientFactory(),
-      isConnected: () => this.client.isConnected(),
-      questions: this.client.questions,
-      policy: createStaticListPolicy({ slot, client: this.client, nextStep: () => this.nextStep }),
-      onToolsListed: (tools) => {
-        slot.rememberedTools = tools;
-      },
+      isStatic: true,
+      nextStep: () => this.nextStep,
       logger,
     });
-    this.#stop = [
-      this.client.notified.add(({ method, params }) => this.provider.emit(params === undefined ? { method } : { method, params })),
-      this.client.connectionChanged.add((isConnected) => this.#onChange(isConnected)),
-    ];
+    this.provider = provider;
+    this.#stop = [stop, this.client.connectionChanged.add((isConnected) => this.#onChange(isConnected))];
     this.client.start();
     if (isRestored && this.#returns && options.voided() === undefined) this.client.expect();
   }
@@ -112,7 +94,7 @@ export class PageNotebook {
   /** What is written of it. */
   get kept(): KeptSlot {
     const { key, url, profile, slot } = this;
-    return { key, profile: profile.name, url, allowOrigins: slot.allowedOrigins, tokens: slot.keptTokens, tools: slot.rememberedTools };
+    return { key, profile: profile.name, url, allowOrigins: slot.allowedOrigins, tokens: slot.tokens.kept, tools: slot.rememberedTools };
   }
 
   /** Hangs up and lets no page in any more. Closing twice is harmless. */
@@ -127,15 +109,12 @@ export class PageNotebook {
 
   /** A page of ours dials again by itself; one that came by a token of Colab's does not. */
   get #returns(): boolean {
-    const { keptTokens, allowedOrigins } = this.slot;
-    return keptTokens.lasting.length === 0 && (this.profile.keepsToken !== true || allowedOrigins.length > 0);
+    const { tokens, allowedOrigins } = this.slot;
+    return tokens.kept.lasting.length === 0 && (this.profile.keepsToken !== true || allowedOrigins.length > 0);
   }
 
   #onChange(isConnected: boolean): void {
-    if (isConnected) {
-      this.#hadPage = true;
-      this.provider.watchAgain();
-    }
+    if (isConnected) this.#hadPage = true;
     this.provider.emit({ method: 'notifications/tools/list_changed' });
   }
 }

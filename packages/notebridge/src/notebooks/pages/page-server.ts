@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EntryGate } from '@notebridge/kit/entry-gate';
-import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -9,13 +8,14 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import type { OnRefused } from '../../net/refused-attempt.js';
 import { describePortOwner } from '../../processes/port-owner.js';
 import type { PageProfile } from '../profiles/profile.js';
+import type { PageLimits } from './page-client.js';
 import { type AnswerPlain, PageListener, type RefusedPage } from './page-listener.js';
 import { PageNotebook } from './page-notebook.js';
 import type { Secrets } from './page-tokens.js';
 import { Slot } from './slot.js';
 import { type KeptPages, type KeptSlot, maxSlots, readKeptPages, SlotStore } from './slot-store.js';
 
-export interface PageServerOptions {
+export interface PageServerOptions extends PageLimits {
   /** The user's state folder, where the slots are kept. */
   dir: string;
   /** The kinds of page that there are. */
@@ -31,14 +31,6 @@ export interface PageServerOptions {
   pingMs?: number | undefined;
   /** Largest frame of a page, in bytes. Default 64 MiB. */
   maxMessageBytes?: number | undefined;
-  /** How long a page that went away is expected back, in milliseconds. Default 30000. */
-  graceMs?: number | undefined;
-  /** How long `initialize` may take, in milliseconds. Default 5000. */
-  handshakeMs?: number | undefined;
-  /** How long a call may take without progress, in milliseconds. Default one hour. */
-  callTimeoutMs?: number | undefined;
-  /** Name and version that pages are told. */
-  clientInfo?: JsonObject | undefined;
   secrets?: Secrets | undefined;
   onRefused?: OnRefused | undefined;
   /** Knows whose connections are let in. Default: those of this user alone (Linux). */

@@ -30,15 +30,15 @@ const resumeTokenKey = 'notebridge/resume_token';
 
 export interface PageSessionOptions {
   /** The name and version sent to the page. Default: Notebridge's. */
-  clientInfo?: JsonObject;
+  clientInfo?: JsonObject | undefined;
   /** The capabilities sent to the page. Default: those that its questions need; else none, since a page may only answer and notify. */
   capabilities?: JsonObject;
   /** The protocol version offered. Default 2025-06-18. */
   protocolVersion?: string;
   /** How long `initialize` may take, in milliseconds. Default 5000. */
-  handshakeMs?: number;
+  handshakeMs?: number | undefined;
   /** How long a request may take without progress, in milliseconds. Default: no bound but the connection's. */
-  callTimeoutMs?: number;
+  callTimeoutMs?: number | undefined;
   /** Sent to the page in `initialize`. Default: none, for pages that know no token but the one of their URL. */
   resume?: ResumeOffer | undefined;
   /** The calls in which the page may ask. Default: it may not. */

@@ -71,12 +71,12 @@ export class PageTokens {
     };
   }
 
-  /** True if the token lets a page in. Takes as long whichever it is. */
+  /** True if the token lets a page in. Compares in constant time, and takes as long whichever it is. */
   admits(token: string): boolean {
     return this.admitsDigest(digestOf(token));
   }
 
-  /** As `admits`, for who asks many slots. */
+  /** As `admits`, for the digest of a token: who asks many slots makes it once. */
   admitsDigest(digest: Buffer): boolean {
     const lasting = this.#lasting.filter((token) => isSameDigest(digest, token.digest));
     const pass = this.#passOf(digest);

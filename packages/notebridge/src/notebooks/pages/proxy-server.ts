@@ -16,9 +16,10 @@ import { withoutEnvelope } from '../../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../../rpc/peer.js';
 import { quote } from '../../util/quote.js';
 import { Throttle } from '../../util/throttle.js';
-import type { DisconnectedPolicy } from './disconnected-policy.js';
 import { ListedTools } from './listed-tools.js';
+import type { PageClient } from './page-client.js';
 import { toShownTools } from './page-tools.js';
+import type { Slot } from './slot.js';
 
 /** Resources that are watched over a reload. */
 const maxWatched = 1000;
@@ -26,6 +27,16 @@ const maxWatched = 1000;
 const maxNamed = 5;
 /** Pages that a call may see come and go before it is refused. */
 const maxReturns = 100;
+
+/** What a proxy does for an agent while no page is there. */
+export interface DisconnectedPolicy {
+  /** Answers a list without a page; undefined to leave it to the stub. */
+  list(method: string): JsonObject | undefined;
+  /** Waits for a page that is expected. Resolves to whether it came. */
+  awaitReturn(context: CallContext): Promise<boolean>;
+  /** The answer to a call of a tool, its name quoted, that no page can take. */
+  refuseCall(toolName: string): ToolResult;
+}
 
 export interface ProxyServerOptions {
   name?: string;
@@ -253,4 +264,61 @@ function toFailedCall(error: unknown, { name, arguments: args }: JsonObject): To
   const where = typeof cellId === 'string' ? `Look at the cell ${quote(cellId)}` : 'Read the cells';
   const text = `${error.message} ${quote(name)} was running; its outcome is unknown and it was not repeated. ${where} (get_cells) before you call it again.`;
   return toFailedResult(code, text);
+}
+
+export interface PageProxyOptions {
+  slot: Slot;
+  client: PageClient;
+  instructions: string;
+  /** True: tools are listed, and calls wait for a page that is expected, while none is there. */
+  isStatic: boolean;
+  /** What keeps the page away, and what the caller is to do next. */
+  nextStep: () => string;
+  logger: Logger;
+}
+
+/** The provider in front of the pages of a slot: what they announce is passed on until `stop` is called, and what they list is remembered. */
+export function createPageProxy({ slot, client, instructions, isStatic, nextStep, logger }: PageProxyOptions): {
+  provider: ProxyServer;
+  stop: () => void;
+} {
+  const provider = new ProxyServer({
+    name: slot.profile.name,
+    instructions,
+    clientFactory: client.clientFactory,
+    isConnected: client.isConnected,
+    questions: client.questions,
+    policy: isStatic ? createStaticListPolicy(slot, client, nextStep) : undefined,
+    onToolsListed: (tools) => {
+      slot.rememberedTools = tools;
+    },
+    logger,
+  });
+  const ends = [
+    client.notified.add(({ method, params }) => provider.emit(params === undefined ? { method } : { method, params })),
+    client.connectionChanged.add((isConnected) => isConnected && provider.watchAgain()),
+  ];
+  const stop = (): void => {
+    for (const end of ends) end();
+  };
+  return { provider, stop };
+}
+
+/**
+ * Tools are listed whether or not a page is there, since many agents read the list once: the last page's own, else those of
+ * its profile. A call waits while a page is expected back, and else gets an error that says how to get one.
+ */
+function createStaticListPolicy(slot: Slot, client: PageClient, nextStep: () => string): DisconnectedPolicy {
+  return {
+    list(method) {
+      return method === 'tools/list' ? { tools: [...(slot.rememberedTools ?? slot.profile.tools)] satisfies Tool[] } : undefined;
+    },
+    async awaitReturn(context) {
+      const expectedForMs = client.expectedForMs();
+      return expectedForMs > 0 && client.waitUntilConnected(expectedForMs, context.signal);
+    },
+    refuseCall(toolName) {
+      return toFailedResult('not_connected', `No ${slot.profile.title} page is connected, so ${toolName} was not run. ${nextStep()}`);
+    },
+  };
 }

@@ -88,7 +88,7 @@ describe('a slot', () => {
       const { resume } = slot;
       expect(await resume?.isKept).toBe(isKept);
       // What is on no disk lets nobody in.
-      expect(slot.admits(resume?.token ?? '')).toBe(isKept ?? true);
+      expect(slot.tokens.admits(resume?.token ?? '')).toBe(isKept ?? true);
     }
   });
 });

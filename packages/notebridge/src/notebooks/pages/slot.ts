@@ -59,6 +59,8 @@ export class Slot {
   readonly profile: PageProfile;
   /** Origins besides the profile's. */
   allowedOrigins: readonly string[];
+  /** What lets pages in. */
+  readonly tokens: PageTokens;
   /** Set while a page's socket is open. */
   readonly connectionLive = new AsyncEvent();
   /** Called when a page's socket is open and its streams are `channel`. */
@@ -68,7 +70,6 @@ export class Slot {
   /** Called for each page that was sent away. */
   readonly turnedAway = new Listeners<TurnedAway>();
   readonly #options: SlotOptions;
-  readonly #tokens: PageTokens;
   #channel: Channel = createChannel();
   #connection: PageConnection | undefined;
   #holder: { origin: string; since: number } | undefined;
@@ -81,7 +82,7 @@ export class Slot {
     this.#options = options;
     this.profile = options.profile;
     this.allowedOrigins = options.allowOrigins ?? [];
-    this.#tokens = new PageTokens(options.secrets, options.kept?.tokens);
+    this.tokens = new PageTokens(options.secrets, options.kept?.tokens);
     this.#rememberedTools = options.kept?.tools;
   }
 
@@ -95,14 +96,9 @@ export class Slot {
     void this.#options.save?.();
   }
 
-  /** What is to be kept of its tokens. */
-  get keptTokens(): KeptTokens {
-    return this.#tokens.kept;
-  }
-
   /** What a page that is opened now must show. It stays the same until a page has swapped it for a resume token. */
   get token(): string {
-    return this.#tokens.entry;
+    return this.tokens.entry;
   }
 
   /** The resume token that the page which is connected may have; undefined for none. */
@@ -113,16 +109,6 @@ export class Slot {
   /** The page that is connected: where it is from, and since when, in milliseconds since the epoch. */
   get holder(): { origin: string; since: number } | undefined {
     return this.#holder;
-  }
-
-  /** True for each token that lets a page in. Compares in constant time. */
-  admits(token: string): boolean {
-    return this.#tokens.admits(token);
-  }
-
-  /** As `admits`, for the digest of a token: who asks many slots makes it once. */
-  admitsDigest(digest: Buffer): boolean {
-    return this.#tokens.admitsDigest(digest);
   }
 
   /** The streams of the page that is connected, else of the next one. */
@@ -160,7 +146,7 @@ export class Slot {
       socket.on('error', () => {});
       if (this.#closed) socket.close(1001, closingReason);
       else if (busy) this.#turnAway(socket, visitor, 'busy');
-      else if (!this.admits(visitor.token)) this.#turnAway(socket, visitor, 'stale_token');
+      else if (!this.tokens.admits(visitor.token)) this.#turnAway(socket, visitor, 'stale_token');
       else this.#attach(socket, visitor);
     });
     this.#turn = turn.catch(() => {});
@@ -182,7 +168,7 @@ export class Slot {
   /** Hangs up and lets no page in any more. Resolves when the page is gone and the streams have ended. */
   close(): Promise<void> {
     this.#closed = true;
-    this.#tokens.close();
+    this.tokens.close();
     const connection = this.#connection;
     if (connection === undefined) {
       endChannel(this.#channel);
@@ -227,21 +213,21 @@ export class Slot {
     const { keepsToken = false, origins } = this.profile;
     const { save } = this.#options;
     if (keepsToken && origins.includes(origin)) {
-      this.#tokens.keep(token);
+      this.tokens.keep(token);
       void save?.();
       return undefined;
     }
-    const offered = this.#tokens.offer(token);
+    const offered = this.tokens.offer(token);
     const saved = save?.();
     if (offered === undefined) return undefined;
     const accept = (): void => {
-      this.#tokens.accept(offered);
+      this.tokens.accept(offered);
       void save?.();
     };
     if (saved === undefined) return { token: offered, accept };
     // A page that had swapped its token for one that is on no disk could not come back to the next process.
     const isKept = saved.then((isSaved) => {
-      if (!isSaved) this.#tokens.withdraw(offered);
+      if (!isSaved) this.tokens.withdraw(offered);
       return isSaved;
     });
     return { token: offered, accept, isKept };

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { TextFrames } from './text-frames.js';
+import { TextFrames } from './page-connection.js';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
 import { toPlainValue } from '../../core/wire.js';
 import { tryJson } from '../../util/try-json.js';
-import { diffSource } from './source-diff.js';
 
 /** A notebook's refusal of an edit that was meant for another source: `stale_cell`. */
 export interface StaleRefusal {
@@ -106,4 +105,23 @@ function howToRead({ cellId, currentSource: { length }, currentIndex }: StaleRef
     ? `get_cells with cellId ${JSON.stringify(cellId)} and sourceFrom 0, and on from next_source_from to its end`
     : `get_cells with cellIndexStart and cellIndexEnd ${String(currentIndex)}`;
   return `Its source is too long to be shown here (${length} characters). Read it by ${how}; then decide, and call again.`;
+}
+
+/** The change from one source to another as a unified diff of one hunk: everything between the lines that both begin and end with. */
+function diffSource(before: string, after: string): string {
+  const [from, to] = [before.split('\n'), after.split('\n')];
+  const shorter = Math.min(from.length, to.length);
+  let head = 0;
+  while (head < shorter && from[head] === to[head]) head++;
+  let tail = 0;
+  while (tail < shorter - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
+  const removed = from.slice(head, from.length - tail);
+  const added = to.slice(head, to.length - tail);
+  const lines = [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)];
+  return [`@@ -${rangeOf(head, removed)} +${rangeOf(head, added)} @@`, ...lines].join('\n');
+}
+
+/** A range without lines is named by the line before it. */
+function rangeOf(head: number, lines: readonly string[]): string {
+  return `${lines.length === 0 ? head : head + 1},${lines.length}`;
 }

@@ -3,9 +3,9 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
+import { quote } from '../../util/quote.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { AgentNotebooks } from './agent-notebooks.js';
-import { nameList, toNotOpen } from './name-entries.js';
 import type { NotebookDirectory, NotebookEntry, NotebookLink, NotebookList } from './notebook-directory.js';
 import type { NotebookLinks } from './notebook-links.js';
 
@@ -145,4 +145,22 @@ function toShown(agent: AgentNotebooks, { agents: _, isolation: __, ...entry }: 
   const link = agent.byId(entry.id);
   if (link !== undefined) agent.noteLocation(link, entry.location);
   return { ...entry, connected: link !== undefined, selected: link !== undefined && link === agent.current } as JsonObject;
+}
+
+/** `text`: what was named and is none of them. */
+function toNotOpen(text: unknown, list: NotebookList): BridgeError {
+  const fault =
+    typeof text === 'string' ? `No notebook ${quote(text)} is open.` : '"notebook" names none: it is an id, as in list_notebooks.';
+  return new BridgeError('bad_notebook', `${fault} There is ${nameList(list)}. connect_notebook opens others.`);
+}
+
+/** With what is not known of. */
+function nameList({ entries, silent }: NotebookList): string {
+  const unknown = silent.map((why) => `; others are not known: ${why.replace(/\.$/, '')}`);
+  return `${nameEntries(entries)}${unknown.join('')}`;
+}
+
+function nameEntries(entries: readonly NotebookEntry[]): string {
+  if (entries.length === 0) return 'none';
+  return entries.map(({ id, title, location, kind }) => `${id} (${kind}: ${location ?? title})`).join(', ');
 }

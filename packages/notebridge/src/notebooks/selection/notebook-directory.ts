@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Provider } from '../../core/provider.js';
+import type { Environment } from '../../processes/environment.js';
 
 /** An open notebook, as agents choose from them. */
 export interface NotebookEntry {
@@ -34,6 +35,20 @@ export type NotebookReference =
   | { kind: 'built-in'; file?: string | undefined }
   | { kind: 'jupyter'; where: string; notebook?: string | undefined }
   | { kind: 'page'; profile: string; url: string };
+
+/** What an agent has named. */
+export interface NamedNotebook {
+  text: string;
+  /** Makes it where there is none. */
+  create: boolean;
+  /** The folder whose notebooks the agent may open by path; undefined: none. */
+  folder: string | undefined;
+  /** Where Jupyter's files are. */
+  env: Environment;
+}
+
+/** Finds what is meant, or opens nothing: rejects with `bad_notebook`, `bad_origin`. `open`: what is open already. */
+export type FindNotebook = (named: NamedNotebook, open: readonly NotebookEntry[]) => Promise<NotebookReference>;
 
 /** A notebook that an agent uses, wherever it is held. */
 export interface NotebookLink extends Provider {

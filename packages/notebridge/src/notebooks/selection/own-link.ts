@@ -1,7 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../../core/call-context.js';
-import type { ParamHeader } from '../../core/param-headers.js';
-import type { Provider, ProviderEvent } from '../../core/provider.js';
+import { ForwardingProvider } from '../../core/forwarding-provider.js';
+import type { Provider } from '../../core/provider.js';
 import type { NotebookEntry, NotebookLink } from './notebook-directory.js';
 
 export interface OwnLinkOptions {
@@ -13,22 +11,15 @@ export interface OwnLinkOptions {
 }
 
 /** A notebook that this process holds itself, as its agents choose from it and others. Whoever opened it closes it. */
-export class OwnLink implements NotebookLink {
+export class OwnLink extends ForwardingProvider implements NotebookLink {
   readonly isDisconnected = false;
   readonly #options: OwnLinkOptions;
   #finding: Promise<string> | undefined;
   #id: string | undefined;
 
   constructor(options: OwnLinkOptions) {
+    super(options.provider);
     this.#options = options;
-  }
-
-  get name(): string {
-    return this.#options.provider.name;
-  }
-
-  get instructions(): string | undefined {
-    return this.#options.provider.instructions;
   }
 
   get id(): string | undefined {
@@ -48,26 +39,8 @@ export class OwnLink implements NotebookLink {
     return [{ id: this.#id ?? '', ...described }];
   }
 
-  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    return this.#options.provider.request(method, params, context);
-  }
-
-  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
-    return this.#options.provider.paramHeadersOf?.(tool) ?? [];
-  }
-
-  notify(method: string, params: JsonObject | undefined): void {
-    this.#options.provider.notify(method, params);
-  }
-
-  subscribe(listener: (event: ProviderEvent) => void): () => void {
-    return this.#options.provider.subscribe(listener);
-  }
-
   /** Its windows are told of the agents by those who opened it. */
   showAgents(): void {}
 
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
+  async close(): Promise<void> {}
 }

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { BridgeError } from '../../../core/errors.js';
+import type { NamedNotebook } from '../../../notebooks/selection/notebook-directory.js';
 import { quote } from '../../../util/quote.js';
 import { loadLab } from '../../load-notebook.js';
 import { realFileOf } from '../notebook-file.js';
 import type { NotebookKind } from '../notebook-kind.js';
 import { assertNotebookName } from '../notebook-name.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import type { NamedNotebook } from '../user-notebooks.js';
 import { withOutputs } from '../with-outputs.js';
 
 /** The notebook that comes with us: on a file, or in memory. Asked last: any path may be one of its own. */

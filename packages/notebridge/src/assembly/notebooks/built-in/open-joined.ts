@@ -4,12 +4,12 @@ import type { NotebookAddress } from '../../../broker/notebook-address.js';
 import { BridgeError, codeOf } from '../../../core/errors.js';
 import { ownVersion } from '../../../state/own-files.js';
 import { settlesWithin } from '../../../util/settles-within.js';
+import { openSelection } from '../add-selection.js';
 import { createJoined } from '../create-joined.js';
-import { toHow } from '../how-to-open.js';
 import { realFileOf } from '../notebook-file.js';
 import { assertNotebookName } from '../notebook-name.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import { createDirectory, openSelection } from '../select-notebooks.js';
+import { UserNotebooks } from '../user-notebooks.js';
 
 /** The built-in notebook as an agent's process has it: it runs in another process. */
 export interface JoinedBuiltIn extends OpenedNotebook {
@@ -41,15 +41,14 @@ export async function openJoined(
   const path = file === undefined ? undefined : realFileOf(file);
   const tools = await setup.openTools?.();
   const address: NotebookAddress = { kind: 'built-in', ...(path === undefined ? {} : { file: path }) };
-  const how = toHow(setup);
-  const joined = createJoined(setup, { open: { address }, readOnly, how, tools, howAgain });
+  const joined = createJoined(setup, { open: { address }, readOnly, tools, howAgain });
   const joining = joined.join();
   const ended = new Promise<void>((_, reject) => {
     joining.catch((error: unknown) => (isFinal(error, waitsForKernel) ? reject(error) : logger.warn(String(error))));
   });
   ended.catch(() => {});
   if (path !== undefined) await untilJoinedIfHeld(setup, path, joining);
-  const opened = openSelection(setup, { first: joined, directory: createDirectory(setup, { file: path, readOnly, how }) });
+  const opened = openSelection(setup, { first: joined, directory: new UserNotebooks(setup, { file: path, readOnly }) });
   const close = async (): Promise<void> => {
     await opened.close();
     await tools?.close();

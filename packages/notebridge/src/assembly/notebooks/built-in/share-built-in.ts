@@ -12,13 +12,11 @@ import { BridgeError } from '../../../core/errors.js';
 import { nameOfAgent } from '../../../notebooks/call-notebook-tool.js';
 import type { Environment } from '../../../processes/environment.js';
 import { ownVersion } from '../../../state/own-files.js';
-import { leaseIdleIn } from '../lease-idle.js';
 import { realFileOf } from '../notebook-file.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import { toTerms } from '../page-options.js';
-import { describeBuiltIn } from './describe-built-in.js';
+import { leaseIdleIn, toTerms } from '../page-options.js';
 import { type BuiltInNotebook, openBuiltIn, ownAgents } from './open-built-in.js';
-import { watchBuiltIn } from './watch-built-in.js';
+import { describeBuiltIn, watchBuiltIn } from './watch-built-in.js';
 
 export interface ShareOptions {
   id: string;

@@ -1,8 +1,9 @@
+import { basename } from 'node:path';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import type { Lease } from '../../../broker/lease.js';
+import type { NotebookDescription } from '../../../broker/shared-notebook.js';
 import type { WatchedNotebook, WatchedNotebooks } from '../../../notebooks/watched-notebooks.js';
 import { watchSession } from '../watch-session.js';
-import { describeBuiltIn } from './describe-built-in.js';
 
 export interface WatchBuiltInOptions {
   id: string;
@@ -40,3 +41,10 @@ export function watchBuiltIn({ host }: { host: NotebookHost }, { id, file, lease
 
 /** What changes how the notebook stands; outputs and questions do not. */
 const seenTypes = new Set<string>(['kernel', 'started', 'finished', 'stopped', 'interrupted', 'restarted']);
+
+/** The built-in notebook as agents and people are told of it. */
+export function describeBuiltIn({ session: { kernel, kernelState } }: NotebookHost, file: string | undefined): NotebookDescription {
+  const { name, version } = kernel.info;
+  const title = file === undefined ? 'Notebook in memory' : basename(file);
+  return { title, location: file ?? null, kernel: `${name} ${version}`.trim(), state: kernelState };
+}

@@ -6,17 +6,15 @@ import type { BrokerNotebook, NotebookOpening } from '../../../broker/broker.js'
 import { type NotebookDescription, SharedNotebook } from '../../../broker/shared-notebook.js';
 import { BridgeError } from '../../../core/errors.js';
 import { LayeredProvider } from '../../../middleware/layered-provider.js';
+import { howToAllowEdits, OneJupyterNotebook } from '../../../notebooks/jupyter/jupyter-notebook.js';
 import { KeptRuns } from '../../../notebooks/jupyter/kept-runs.js';
-import { howToAllowEdits, OneJupyterNotebook } from '../../../notebooks/jupyter/one-jupyter-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../../notebooks/reads/read-before-write.js';
 import { ownUserId } from '../../../processes/own-user.js';
 import { Redactor } from '../../../util/redactor.js';
 import { loadLab } from '../../load-notebook.js';
-import type { HowToOpen } from '../how-to-open.js';
-import { leaseIdleIn } from '../lease-idle.js';
+import type { HowToOpen, JupyterAccess } from '../how-to-open.js';
 import type { OpenBrokerOptions } from '../notebook-kind.js';
-import { toTerms } from '../page-options.js';
-import type { JupyterAccess } from './jupyter-access.js';
+import { leaseIdleIn, toTerms } from '../page-options.js';
 
 /** One connection to a server, by one token, for all of its notebooks that are in use. */
 interface OpenServer {

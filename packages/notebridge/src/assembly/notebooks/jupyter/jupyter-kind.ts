@@ -1,12 +1,11 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { LabAddress } from '@notebridge/notebook/lab';
 import { BridgeError } from '../../../core/errors.js';
-import type { NotebookReference } from '../../../notebooks/selection/notebook-directory.js';
+import type { NamedNotebook, NotebookReference } from '../../../notebooks/selection/notebook-directory.js';
 import { quote } from '../../../util/quote.js';
 import { loadLab } from '../../load-notebook.js';
 import type { NotebookKind } from '../notebook-kind.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import type { NamedNotebook } from '../user-notebooks.js';
 import { withOutputs } from '../with-outputs.js';
 
 /** Notebooks of a Jupyter server. */

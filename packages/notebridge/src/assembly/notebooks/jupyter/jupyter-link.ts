@@ -3,7 +3,7 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { LabWorkspace } from '@notebridge/notebook/lab';
 import type { CallContext } from '../../../core/call-context.js';
 import type { Provider, ProviderEvent } from '../../../core/provider.js';
-import { NoJupyterNotebook } from '../../../notebooks/jupyter/no-jupyter-notebook.js';
+import { NoJupyterNotebook } from '../../../notebooks/jupyter/jupyter-notebook.js';
 import type { NotebookLink } from '../../../notebooks/selection/notebook-directory.js';
 
 export interface JupyterLinkOptions {

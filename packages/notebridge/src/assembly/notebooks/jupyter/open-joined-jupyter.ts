@@ -1,11 +1,10 @@
-import { oneJupyterInstructions } from '../../../notebooks/jupyter/one-jupyter-notebook.js';
+import { oneJupyterInstructions } from '../../../notebooks/jupyter/jupyter-notebook.js';
 import type { NotebookLink } from '../../../notebooks/selection/notebook-directory.js';
 import { loadLab } from '../../load-notebook.js';
+import { openSelection } from '../add-selection.js';
 import { createJoined } from '../create-joined.js';
-import { toHow } from '../how-to-open.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import { createDirectory, openSelection } from '../select-notebooks.js';
-import { toJupyterAccess } from './jupyter-access.js';
+import { UserNotebooks } from '../user-notebooks.js';
 import { JupyterDirectory } from './jupyter-directory.js';
 import { JupyterLink } from './jupyter-link.js';
 import { toLabTarget } from './open-jupyter.js';
@@ -19,18 +18,16 @@ export async function openJoinedJupyter(setup: NotebookSetup, where: string): Pr
   const { LabWorkspace, parseLabAddress } = await loadLab();
   const target = toLabTarget(where, parseLabAddress);
   const workspace = new LabWorkspace({ target, env, onSecret: (secret) => redactor.add(secret) });
-  const how = toHow(setup);
   const token = target.baseUrl === undefined ? undefined : (target.token ?? env.JUPYTER_TOKEN);
   const linkTo = ({ baseUrl, path }: { baseUrl: string; path: string }): NotebookLink =>
     createJoined(setup, {
       open: { address: { kind: 'jupyter', where: baseUrl, notebook: path } },
-      readOnly: false,
-      how: { ...how, jupyter: { ...toJupyterAccess(env, token) } },
+      jupyterToken: token,
       instructions: oneJupyterInstructions,
     });
   return openSelection(setup, {
     first: new JupyterLink({ workspace, linkTo }),
     beginsWithNone: target.path === undefined && target.file === undefined,
-    directory: new JupyterDirectory(createDirectory(setup, { readOnly: false, how }), { workspace, linkTo }),
+    directory: new JupyterDirectory(new UserNotebooks(setup), { workspace, linkTo }),
   });
 }

@@ -6,7 +6,7 @@ import type { PageClient } from '../../../notebooks/pages/page-client.js';
 import type { PageProfile } from '../../../notebooks/profiles/profile.js';
 import type { Environment } from '../../../processes/environment.js';
 import { openToolName } from '../../../reference/open-tool.js';
-import { leaseIdleIn } from '../lease-idle.js';
+import { leaseIdleIn } from '../page-options.js';
 import { PagePerson } from './page-person.js';
 
 export interface LeasePageOptions {
@@ -27,15 +27,10 @@ export interface LeasedPage {
   close(): void;
 }
 
-const defaultIdleMs = 5 * 60_000;
-/** Less than agents wait for a call. Milliseconds. */
-const askMs = 40_000;
-
 export function leasePage({ provider, client, profile, isRunning, env }: LeasePageOptions): LeasedPage {
   const person = new PagePerson(client);
   const lease = new Lease({
-    idleMs: leaseIdleIn(env) ?? defaultIdleMs,
-    askMs,
+    idleMs: leaseIdleIn(env),
     isRunning,
     person,
     nextStep:

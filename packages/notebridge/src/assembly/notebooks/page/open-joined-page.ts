@@ -1,7 +1,7 @@
+import { openSelection } from '../add-selection.js';
 import { createJoined } from '../create-joined.js';
-import { toHow } from '../how-to-open.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';
-import { createDirectory, openSelection } from '../select-notebooks.js';
+import { UserNotebooks } from '../user-notebooks.js';
 
 const instructions = 'Works in a notebook that a person has open in a page. It stays connected when this agent ends.';
 
@@ -10,10 +10,8 @@ const instructions = 'Works in a notebook that a person has open in a page. It s
  * its page. Does not wait for the broker; calls do.
  */
 export async function openJoinedPage(setup: NotebookSetup, { profile, url }: { profile: string; url: string }): Promise<OpenedNotebook> {
-  const { logger } = setup;
-  const how = toHow(setup);
   const open = { address: { kind: 'page', profile, url } } as const;
-  const first = createJoined(setup, { open, readOnly: false, how, instructions });
-  first.join().catch((error: unknown) => logger.warn(String(error)));
-  return openSelection(setup, { first, directory: createDirectory(setup, { readOnly: false, how }) });
+  const first = createJoined(setup, { open, instructions });
+  first.join().catch((error: unknown) => setup.logger.warn(String(error)));
+  return openSelection(setup, { first, directory: new UserNotebooks(setup) });
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../../core/call-context.js';
 import { BridgeError } from '../../../core/errors.js';
+import { ForwardingProvider } from '../../../core/forwarding-provider.js';
 import { type ToolResult, toFailedResult } from '../../../core/mcp.js';
 import type { RunnableTool } from '../../../core/memory-provider.js';
 import type { MiddlewareContext } from '../../../core/middleware.js';
-import type { Provider, ProviderEvent } from '../../../core/provider.js';
 import { LayeredProvider } from '../../../middleware/layered-provider.js';
 import { ToolInjectionMiddleware } from '../../../middleware/tool-injection.js';
 import type { PageNotebook } from '../../../notebooks/pages/page-notebook.js';
@@ -35,8 +35,7 @@ const defaultWaitSeconds = 20;
 const launchMs = 1500;
 
 /** A page's notebook as a whole provider, for a process that others join: with the tool that opens the page, undo, runs and outputs that fit. */
-export class PageProvider implements Provider {
-  readonly name: string;
+export class PageProvider extends ForwardingProvider {
   readonly #options: PageProviderOptions;
   readonly #opener: PageOpener;
   readonly #runs: PageRuns;
@@ -46,15 +45,18 @@ export class PageProvider implements Provider {
   constructor(options: PageProviderOptions) {
     const { page, openBrowser, isJournalled, ledger, logger } = options;
     const { profile, slot, client } = page;
-    this.#options = options;
-    this.name = page.provider.name;
-    this.#opener = new PageOpener({ profile: { ...profile, defaultUrl: page.url }, allowOrigins: slot.allowedOrigins, open: openBrowser });
-    this.#runs = new PageRuns(page.provider, { connectionChanged: client.connectionChanged, ledger });
+    const runs = new PageRuns(page.provider, { connectionChanged: client.connectionChanged, ledger });
     const { layers } = pageLayers({ client, profile, isJournalled, logger });
-    this.#layered = new LayeredProvider(this.#runs, [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...layers]);
+    const openTool: RunnableTool<MiddlewareContext> = { ...checkSessionProxyTool, run: (args, context) => this.#open(args, context) };
+    const layered = new LayeredProvider(runs, [new ToolInjectionMiddleware({ tools: [openTool] }), ...layers]);
+    super(layered);
+    this.#options = options;
+    this.#runs = runs;
+    this.#layered = layered;
+    this.#opener = new PageOpener({ profile: { ...profile, defaultUrl: page.url }, allowOrigins: slot.allowedOrigins, open: openBrowser });
   }
 
-  get instructions(): string {
+  override get instructions(): string {
     const { problem } = this.#options.server;
     return [this.#options.page.provider.instructions, problem].filter((text) => text !== undefined).join(' ');
   }
@@ -64,28 +66,14 @@ export class PageProvider implements Provider {
     return this.#running > 0 || this.#runs.isRunning;
   }
 
-  /** The address of the page, with its token: for a person's eyes alone. */
-  get entryUrl(): string {
-    const { page, server } = this.#options;
-    return `${page.url}#mcpProxyToken=${page.slot.token}&mcpProxyPort=${server.port}`;
-  }
-
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    if (method !== 'tools/call') return this.#layered.request(method, params, context);
+  override async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    if (method !== 'tools/call') return super.request(method, params, context);
     this.#running++;
     try {
-      return await this.#layered.request(method, params, context);
+      return await super.request(method, params, context);
     } finally {
       this.#running--;
     }
-  }
-
-  notify(method: string, params: JsonObject | undefined): void {
-    this.#layered.notify(method, params);
-  }
-
-  subscribe(listener: (event: ProviderEvent) => void): () => void {
-    return this.#layered.subscribe(listener);
   }
 
   /** The page stays as it is. Closing twice is harmless. */
@@ -93,10 +81,6 @@ export class PageProvider implements Provider {
     this.#layered.close();
     // What its cells run goes on: the page is not ours, and the next process finds the run on disk.
     await this.#options.ledger.written();
-  }
-
-  #openTool(): RunnableTool<MiddlewareContext> {
-    return { ...checkSessionProxyTool, run: (args, context) => this.#open(args, context) };
   }
 
   async #open(args: JsonObject, context: MiddlewareContext): Promise<ToolResult> {
