@@ -13,7 +13,12 @@ function project(name: string, options: object) {
   return { extends: true as const, test: { name, include, ...options } };
 }
 
+/** Private packages are read from their sources, so a test needs no build of them. */
+const resolve = { conditions: ['notebridge-source', 'module', 'node', 'development|production'] };
+
 export default defineConfig({
+  resolve,
+  ssr: { resolve },
   test: {
     projects: [
       // They open no program of their own, so they need none: one thread runs many files, and a module is loaded once for all.

@@ -24,9 +24,8 @@ await runMain(import.meta.url, async (args) => {
     part('import rules', () =>
       afterBuild(() =>
         runTool('dependency-cruiser', 'depcruise', [
-          'packages/notebridge/src',
+          ...packageFolders().map((folder) => `${folder}/src`),
           'packages/notebridge/demo',
-          'packages/notebook/src',
           '--output-type',
           'err-long',
         ]),

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { privatePackages } from './carry-private.mjs';
 import { readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
 const self = fileURLToPath(import.meta.url);
@@ -130,9 +131,7 @@ async function test() {
   };
   const limits = { maxWorkers: 1, testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 15_000 } } };
   const options = { watch: false, reporters: [{ onTestCaseResult }], sequence: { sequencer: AsGiven }, ...limits };
-  // The packages import what the kit has built; its mutants are in the sources.
-  const alias = [{ find: /^@notebridge\/kit\/(.*)$/, replacement: join(root, 'packages/kit/src/$1.ts') }];
-  const vitest = await createVitest('test', options, { resolve: { alias } });
+  const vitest = await createVitest('test', options);
   await vitest.standalone();
   // All files run in the one project that the configuration does not name. `vitest.invalidateFile` leaves it out.
   const project = vitest.getRootProject();
@@ -259,7 +258,7 @@ function importsOf(file, text) {
   const specifiers = [...text.matchAll(pattern)].map(([, one, other]) => one ?? other);
   return specifiers.flatMap((specifier) => {
     if (specifier.startsWith('.')) return join(dirname(file), specifier).replace(/\.js$/, '.ts');
-    const kit = /^@notebridge\/kit\/(.*)$/.exec(specifier);
-    return kit ? `packages/kit/src/${kit[1]}.ts` : [];
+    const [, name, path] = /^@notebridge\/([\w-]+)\/(.*)$/.exec(specifier) ?? [];
+    return privatePackages.includes(name) ? `packages/${name}/src/${path}.ts` : [];
   });
 }

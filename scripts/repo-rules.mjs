@@ -3,7 +3,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { mayImport, notebookMayImport } from './may-import.cjs';
+import { privatePackages } from './carry-private.mjs';
+import { foldersMayImport, packagesMayImport } from './may-import.cjs';
 import { readJson, root, run, runMain, StepFailed } from './run.mjs';
 import { findPastRuntime } from './runtime-seam.mjs';
 import { findSameNames } from './same-names.mjs';
@@ -143,12 +144,13 @@ function writeJson(file, value) {
 
 /** Each folder at the top of a package says in one screen what it is, its rule, and what it may import: that is written here. */
 function folderReadmes(_files, update) {
-  const lists = { 'packages/notebridge/src': mayImport, 'packages/notebook/src': notebookMayImport };
-  return Object.entries(lists).flatMap(([folder, list]) =>
-    Object.keys(list)
-      .filter((part) => !part.includes('.'))
-      .flatMap((part) => readmeOf(`${folder}/${part}/README.md`, `May import: ${textOf(list, part)}.`, update)),
+  const packages = privatePackages.map((name) => [`packages/${name}/README.md`, packagesMayImport, name]);
+  const folders = Object.entries(foldersMayImport).flatMap(([name, list]) =>
+    Object.keys(list).map((part) => [`packages/${name}/src/${part}/README.md`, list, part]),
   );
+  return [...packages, ...folders]
+    .filter(([, , part]) => !part.includes('.'))
+    .flatMap(([file, list, part]) => readmeOf(file, `May import: ${textOf(list, part)}.`, update));
 }
 
 function readmeOf(file, line, update) {
@@ -178,7 +180,7 @@ function textOf(list, part) {
 /** Documents of the house name files that are there: by the end of their path, in code marks. */
 function stalePaths(files) {
   const ends = new Set(files.flatMap(({ file }) => file.split('/').map((_, at, parts) => parts.slice(at).join('/'))));
-  const isOfHouse = (file) => /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\/|^packages\/.*\/src\/.*README\.md$/.test(file);
+  const isOfHouse = (file) => /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/internals\/|^packages\/.*README\.md$/.test(file);
   return files
     .filter(({ file }) => isOfHouse(file))
     .flatMap(({ file, text }) =>

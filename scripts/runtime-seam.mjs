@@ -1,11 +1,11 @@
 // What hubs agree by takes time, timers and chance from `util/runtime.ts`: only so the simulation runs the same code as the program.
 import ts from 'typescript';
 
-/** Where it holds: all of cluster/ but the engine that carries it, whatever takes a `Runtime` (or `ClusterParts`, which have one), and further files that are named here. */
-const engine = /^packages\/notebridge\/src\/cluster\/nats\//;
-const seamed = /^packages\/notebridge\/src\/cluster\//;
+/** Where it holds: all of packages/cluster but the engine that carries it, whatever takes a `Runtime` (or `ClusterParts`, which have one), and further files that are named here. */
+const engine = /^packages\/cluster\/src\/nats\//;
+const seamed = /^packages\/cluster\/src\//;
 const takesRuntime =
-  /^import (?:type )?\{[^}]*\b(?:Runtime\b[^}]*\} from '[^']*\/util\/runtime|ClusterParts\b[^}]*\} from '[^']*\/cluster\/cluster-parts)\.js';$/m;
+  /^import (?:type )?\{[^}]*\b(?:Runtime\b[^}]*\} from '[^']*\/util\/runtime|ClusterParts\b[^}]*\} from '[^']*\/cluster-parts)(?:\.js)?';$/m;
 /** @type {string[]} */
 const furtherFiles = [
   'packages/notebridge/src/doors/tool-proxy/shared-answers.ts',
@@ -15,7 +15,7 @@ const furtherFiles = [
   'packages/notebridge/src/grants/shared-grant-entry.ts',
   'packages/notebridge/src/grants/shared-grant-writer.ts',
   'packages/notebridge/src/grants/shared-grants.ts',
-  'packages/notebridge/src/util/sealed-text.ts',
+  'packages/protocol/src/util/sealed-text.ts',
 ];
 
 /** Global functions and modules, and members of globals. */

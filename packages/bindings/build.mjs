@@ -1,9 +1,9 @@
 // What the compiler does not do: generated packages contain the files of `runtime/` unchanged, Python and JavaScript.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { carryKit } from '../kit/carry.mjs';
+import { carryPrivate } from '../../scripts/carry-private.mjs';
 
-carryKit(fileURLToPath(new URL('dist/', import.meta.url)));
+carryPrivate(fileURLToPath(new URL('dist/', import.meta.url)));
 for (const language of ['python', 'typescript'])
   cpSync(new URL(`src/${language}/runtime/`, import.meta.url), new URL(`dist/${language}/runtime/`, import.meta.url), {
     recursive: true,

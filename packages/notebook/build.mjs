@@ -2,12 +2,12 @@
 // run once, so that a kernel starts sooner, and the window is bundled for the browser.
 import { cpSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { carryKit } from '../kit/carry.mjs';
+import { carryPrivate } from '../../scripts/carry-private.mjs';
 import { compileStandardLibrary, findPyodide, takeSnapshot } from './dist/kernel/pyodide-files.js';
 import { bundleYjs } from './src/lab/bundle-yjs.mjs';
 import { buildUi } from './src/ui/build-ui.mjs';
 
-carryKit(fileURLToPath(new URL('dist/', import.meta.url)));
+carryPrivate(fileURLToPath(new URL('dist/', import.meta.url)));
 for (const folder of ['kernel/python/', 'kernel/jupyter/python/']) {
   cpSync(new URL(`src/${folder}`, import.meta.url), new URL(`dist/${folder}`, import.meta.url), {
     recursive: true,

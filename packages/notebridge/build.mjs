@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { carryKit } from '../kit/carry.mjs';
+import { carryPrivate } from '../../scripts/carry-private.mjs';
 import { buildConsolePage } from './console-page/build-console.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
@@ -18,13 +18,14 @@ const settings = {
   bundle: true,
   format: 'esm',
   platform: 'node',
+  conditions: ['notebridge-source'],
   target: 'node20.19',
   external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
   legalComments: 'none',
   logLevel: 'warning',
 };
 
-carryKit(join(folder, 'dist'));
+carryPrivate(join(folder, 'dist'));
 await bundleProgram();
 await build({ ...settings, entryPoints: { 'demo/main': 'demo/main.ts' } });
 writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), [...bundled, 'swagger-ui-dist'].map(licenceOf).join('\n'));

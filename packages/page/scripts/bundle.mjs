@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
-import { carryKit } from '../../kit/carry.mjs';
+import { carryPrivate } from '../../../scripts/carry-private.mjs';
 
 const source = fileURLToPath(new URL('../src/index.ts', import.meta.url));
 const target = fileURLToPath(new URL('../dist/page.min.js', import.meta.url));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  carryKit(dirname(target));
+  carryPrivate(dirname(target));
   writeFileSync(target, await bundle());
 }
 
