@@ -101,7 +101,7 @@ of them by 0.1 at five, on the sealed half.`;
 }
 
 async function tokenTable() {
-  const { searchToolsTool, describeToolsTool } = await import('../packages/notebridge/dist/code-mode/search/search-params.js');
+  const { searchToolsTool, describeToolsTool } = await import('../packages/code-mode/dist/search/search-params.js');
   const shown = [searchToolsTool, describeToolsTool].map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const rows = [20, 200, 1000].map((count) => {
     const { list, real } = directList(tools, count);

@@ -27,7 +27,7 @@ const foldersMayImport = {
     starts: [],
     processes: ['starts'],
     files: ['processes', 'starts'],
-    net: ['files', 'processes'],
+    net: ['files', 'processes', 'starts'],
   },
   notebook: {
     model: [],

@@ -184,7 +184,7 @@ function stalePaths(files) {
   return files
     .filter(({ file }) => isOfHouse(file))
     .flatMap(({ file, text }) =>
-      [...text.matchAll(/`((?:[\w-]+\/)*[\w.-]+\.(?:tsx?|mjs|cjs))`/g)]
+      [...text.matchAll(/`((?:[\w-]+\/)*[\w-][\w.-]*\.(?:tsx?|mjs|cjs))`/g)]
         .filter(([, path]) => !ends.has(path))
         .map(([, path]) => `${file}: names "${path}", which is not there.`),
     );

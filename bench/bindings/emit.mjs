@@ -3,7 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { bindingsInput } from './tools.mjs';
 
-const part = (path) => import(new URL(`../../packages/notebridge/dist/bindings/${path}.js`, import.meta.url).href);
+const part = (path) => import(new URL(`../../packages/code-mode/dist/bindings/${path}.js`, import.meta.url).href);
 const [language, count, folder] = process.argv.slice(2);
 const input = bindingsInput(Number(count));
 const { loadEmitter } = await part('languages');

@@ -11,7 +11,7 @@ import { shuffle } from '../lib/stats.mjs';
 import { toolName } from './tools.mjs';
 
 const fileOf = (path) => fileURLToPath(new URL(path, import.meta.url));
-const part = (path) => import(new URL(`../../packages/notebridge/dist/bindings/${path}.js`, import.meta.url).href);
+const part = (path) => import(new URL(`../../packages/code-mode/dist/bindings/${path}.js`, import.meta.url).href);
 
 /** By language and number of tools: emitting, writing, and the longest time for which a hub would have answered nobody. */
 export async function measureWriting(rounds, counts) {

@@ -6,9 +6,9 @@ import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cancellation } from '../../packages/notebridge/dist/core/cancellation.js';
 import { PageServer } from '../../packages/notebridge/dist/notebooks/pages/page-server.js';
 import { colabProfile } from '../../packages/notebridge/dist/notebooks/profiles/colab.js';
+import { Cancellation } from '../../packages/protocol/dist/core/cancellation.js';
 import { quantile, sleep } from '../lib/stats.mjs';
 
 const [pages, agents, storm] = process.argv.slice(2).map(Number);

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** A tool as `tools/list` shows it. Unknown keys are of no concern. */
 export type BoundTool = JsonObject & {

@@ -1,4 +1,4 @@
-export type { JsonObject } from '@notebridge/kit/json';
+export type { JsonObject } from '@notebridge/protocol/json';
 export type { ExecuteOptions, Execution, Kernel, KernelState } from './kernel/kernel.js';
 export { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './model/cell.js';
 export {

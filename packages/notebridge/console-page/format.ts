@@ -1,5 +1,5 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import { writeOutHidden } from '../src/util/hidden-characters.js';
+import { printJson } from '@notebridge/protocol/exact-json';
+import { writeOutHidden } from '@notebridge/protocol/util/hidden-characters';
 
 /** Of a text in a box, and of a line. A browser that works through megabytes stands still. Characters. */
 const longestShown = 200_000;

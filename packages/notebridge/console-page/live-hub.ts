@@ -1,4 +1,4 @@
-import { parseJson } from '@notebridge/kit/exact-json';
+import { parseJson } from '@notebridge/protocol/exact-json';
 import type { OwnerBody } from '../src/doors/owner/owner-schemas.js';
 import { KnownCalls } from './known-calls.js';
 import { readEvents } from './read-events.js';

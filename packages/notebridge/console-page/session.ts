@@ -1,4 +1,4 @@
-import { parseJson } from '@notebridge/kit/exact-json';
+import { parseJson } from '@notebridge/protocol/exact-json';
 import type { OwnerBody, OwnerBodyName } from '../src/doors/owner/owner-schemas.js';
 import { encodeName } from './route.js';
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import { MemoryProvider } from '@notebridge/protocol/core/memory-provider';
+import { answer, type Middleware, type MiddlewareHost } from '@notebridge/protocol/core/middleware';
+import { owner } from '@notebridge/protocol/core/principal';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../test/support/create-context.js';
-import { toTextResult } from './core/mcp.js';
-import { MemoryProvider } from './core/memory-provider.js';
-import { answer, type Middleware, type MiddlewareHost } from './core/middleware.js';
-import { owner } from './core/principal.js';
-import type { Provider, ProviderEvent } from './core/provider.js';
 import { Hub } from './hub.js';
 
 const tool = (name: string, text = name) => ({ name, inputSchema: {}, run: async () => toTextResult(text) });

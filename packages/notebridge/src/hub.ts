@@ -1,13 +1,13 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { LogLevels } from '@notebridge/protocol/core/log-levels';
+import type { Middleware, MiddlewareContext, MiddlewareHost } from '@notebridge/protocol/core/middleware';
+import type { ParamHeader } from '@notebridge/protocol/core/param-headers';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import { foreverLive, type WhileLive } from '@notebridge/protocol/core/while-live';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
 import { Catalog } from './catalog/catalog.js';
-import { LogLevels } from './core/log-levels.js';
-import type { Middleware, MiddlewareContext, MiddlewareHost } from './core/middleware.js';
-import type { ParamHeader } from './core/param-headers.js';
-import type { Principal } from './core/principal.js';
-import type { Provider, ProviderEvent } from './core/provider.js';
-import { foreverLive, type WhileLive } from './grants/while-live.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
 import { WatchedAgents } from './recent/watched-agents.js';
 

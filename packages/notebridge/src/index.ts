@@ -1,4 +1,33 @@
-export type { Logger } from '@notebridge/kit/logger';
+export { getSkillsProxyCaller, type SkillsProxyCaller, setSkillsProxyCaller } from '@notebridge/code-mode/skills/proxy-caller';
+export type { SkillFolder } from '@notebridge/code-mode/skills/skill-folder';
+export type { CallContext, Caller } from '@notebridge/protocol/core/call-context';
+export { BridgeError, type ErrorCode } from '@notebridge/protocol/core/errors';
+export type { ContentBlock, InitializeResult, ListToolsResult, Tool, ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+export type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+export { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from '@notebridge/protocol/core/memory-tool-server';
+export {
+  type Answered,
+  answer,
+  type CallNext,
+  type Hook,
+  type Middleware,
+  type MiddlewareContext,
+  type MiddlewareHost,
+} from '@notebridge/protocol/core/middleware';
+export type { Principal } from '@notebridge/protocol/core/principal';
+export type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+export type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+export type {
+  Exposure,
+  NameStyle,
+  ServerState,
+  ServerStatus,
+  ToolServer,
+  ToolServerEvent,
+  ToolServers,
+} from '@notebridge/protocol/core/tool-server';
+export type { Logger } from '@notebridge/protocol/util/logger';
+export type { ClosableLogger } from '@notebridge/system/files/closable-logger';
 export { type AiSdkOutput, type AiSdkTool, toAiSdkTools } from './assembly/code-mode/ai-sdk-tools.js';
 export {
   type CodeMode,
@@ -13,25 +42,6 @@ export type { HttpDoorOptions, NotebridgeOptions } from './assembly/options.js';
 export { ServerTools, type ServerToolsOptions } from './catalog/server-tools.js';
 export { createToolNaming } from './catalog/tool-naming.js';
 export type { ServerConfig, UpstreamSettings } from './config/server-config.js';
-export type { SkillFolder } from './config/skill-folder.js';
-export type { CallContext, Caller } from './core/call-context.js';
-export { BridgeError, type ErrorCode } from './core/errors.js';
-export type { ContentBlock, InitializeResult, ListToolsResult, Tool, ToolCall, ToolResult } from './core/mcp.js';
-export type { RunnableTool } from './core/memory-provider.js';
-export { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from './core/memory-tool-server.js';
-export {
-  type Answered,
-  answer,
-  type CallNext,
-  type Hook,
-  type Middleware,
-  type MiddlewareContext,
-  type MiddlewareHost,
-} from './core/middleware.js';
-export type { Principal } from './core/principal.js';
-export type { Provider, ProviderEvent } from './core/provider.js';
-export type { ToolAddress } from './core/tool-address.js';
-export type { Exposure, NameStyle, ServerState, ServerStatus, ToolServer, ToolServerEvent, ToolServers } from './core/tool-server.js';
 export { createHttpApp, type HttpApp, type HttpAppOptions } from './doors/http/http-app.js';
 export { type HttpListener, type ListenOptions, listenHttp } from './doors/http/listen.js';
 export type { StdioDoor } from './doors/mcp/stdio.js';
@@ -48,6 +58,4 @@ export { GrantStore, type GrantStoreOptions, type IssuedGrant } from './grants/g
 export { createGuard, type Guard, type GuardOptions } from './grants/guard.js';
 export { Hub, type HubOptions } from './hub.js';
 export type { PageProfile } from './notebooks/profiles/profile.js';
-export { getSkillsProxyCaller, type SkillsProxyCaller, setSkillsProxyCaller } from './skills/proxy-caller.js';
-export type { ClosableLogger } from './state/closable-logger.js';
 export { createUpstreams, type Upstreams, type UpstreamsOptions } from './upstreams/upstreams.js';

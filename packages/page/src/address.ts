@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 
 /** Where the program on this computer listens, and the token. */
 export interface Address {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Agent, PageTool } from './definitions.js';
 import { failedResult, toToolResult } from './results.js';
 import { parseArguments } from './schema.js';

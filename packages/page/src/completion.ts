@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { type Complete, type Listed, listOf, type PagePrompt, type PageResourceTemplate } from './definitions.js';
 import { invalidParams, RpcError } from './peer.js';
 

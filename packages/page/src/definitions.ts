@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { type JsonSchema, type Schema, type StandardSchema, toJsonSchema } from './schema.js';
 
 /** The agent that works in the page, as it names itself: a name to show, not verified. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 
 /**
  * Finds the first place where a value does not fit a JSON Schema, in words for the agent that sent it; undefined if it fits.

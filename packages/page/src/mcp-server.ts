@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { RunCall } from './call-runner.js';
 import { complete, completes } from './completion.js';
 import type { HandOverRequest } from './consent-dialog.js';

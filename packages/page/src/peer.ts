@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 
 /** An answer with a JSON-RPC `error`. */
 export class RpcError extends Error {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 
 /** What a tool returned, as an MCP result. */
 export function toToolResult(value: unknown): JsonObject {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PageSession, PageSessionOptions, PageState } from '../src/index.js';
 import { stateOf } from './support/bounded.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PageSession, PageSessionOptions } from '../src/index.js';
 import { createNodePage } from './support/node-page.js';

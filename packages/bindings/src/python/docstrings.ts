@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { BoundTool } from '../model.js';
 import { docText, pythonLiteral } from './literals.js';
 import type { Parameter } from './parameters.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '@notebridge/kit/exact-json';
+import { printJson } from '@notebridge/protocol/exact-json';
 import type { BindingsInput } from '../model.js';
 import type { NamedServer, NamedTool } from '../named-servers.js';
 import { descriptionOf } from './docstrings.js';

@@ -1,4 +1,4 @@
-import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
+import { ExactNumber, isJsonObject } from '@notebridge/protocol/json';
 
 /** A Python string literal, in ASCII quotes, on one line. No content of the text can end the literal. */
 export function pythonString(text: string): string {

@@ -1,4 +1,4 @@
-import { largestOf } from '@notebridge/kit/long-lists';
+import { largestOf } from '@notebridge/protocol/util/long-lists';
 import type { NamedServer } from '../named-servers.js';
 import { summaryOf } from './docstrings.js';
 import { docText, showInvisible } from './literals.js';

@@ -1,4 +1,4 @@
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { assignNames } from '../names.js';
 import { pythonLiteral } from './literals.js';
 import type { ModuleNames } from './module-names.js';

@@ -1,5 +1,5 @@
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { appendAll } from '@notebridge/kit/long-lists';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
 import { docText, isBroken, pythonString } from './literals.js';
 import type { ModuleNames } from './module-names.js';
 import { isIdentifier } from './python-names.js';

@@ -1,5 +1,5 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { printJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 
 /** How many schemas are joined at most: `allOf` of `allOf` of … can grow without end. */
 const maxJoined = 200;

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 import type { BoundTool } from '../model.js';
 import { summaryOf, toolDocstring } from './docstrings.js';
 import { docText, pythonString } from './literals.js';

@@ -1,5 +1,5 @@
-import { toPlainNumbers } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { toPlainNumbers } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { toCommentText } from './comment-text.js';
 
 export interface CleanSchema {

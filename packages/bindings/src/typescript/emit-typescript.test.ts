@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { folderOf, typeFaults } from '../../../notebridge/test/support/type-check.js';
 import type { BindingsInput, BoundTool, GeneratedFiles } from '../model.js';

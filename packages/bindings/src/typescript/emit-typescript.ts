@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { printJson } from '@notebridge/kit/exact-json';
+import { printJson } from '@notebridge/protocol/exact-json';
 import { readRuntime, readVersion } from '../carried-files.js';
 import type { BindingsInput, Emitter } from '../model.js';
 import { type NamedServer, nameServers } from '../named-servers.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
-import { keepLatest } from '@notebridge/kit/keep-latest';
+import { printJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
 import { type CleanSchema, cleanSchema } from './clean-schema.js';
 
 export interface SchemaTypes {

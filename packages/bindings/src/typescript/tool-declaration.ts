@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { BoundTool } from '../model.js';
 import { toComment, toCommentText } from './comment-text.js';
 import { type SchemaTypes, schemaTypes } from './schema-types.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { TypedCodes } from '@notebridge/kit/entry-gate';
-import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
+import type { TypedCodes } from '@notebridge/system/net/entry-gate';
+import { findHeadFault, type HeadFault, pathOf } from '@notebridge/system/net/request-head';
 import type { BoundedConnections } from './connections.js';
 import type { WindowTickets } from './window-tickets.js';
 

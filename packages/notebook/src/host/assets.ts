@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
-import { ignore } from '@notebridge/kit/errno';
+import { ignore } from '@notebridge/protocol/util/errno';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

@@ -33,8 +33,7 @@ export async function readLibrary(kernel: Kernel, address: string): Promise<stri
 
 /** A page that code has written, as base64. Rejects with `kernel_file_unreadable`. */
 export async function readPage(kernel: Kernel, path: string): Promise<string> {
-  if (!/\.html?$/i.test(path) || /^[a-z][\w+.-]+:/i.test(path))
-    throw new HostError('kernel_file_unreadable', 'That is no page of a file.');
+  if (!/\.html?$/i.test(path) || /^[a-z][\w+.-]+:/i.test(path)) throw new HostError('kernel_file_unreadable', 'That is no page of a file.');
   return read(
     kernel,
     `open(${JSON.stringify(path)}, "rb").read(${maxPageBytes})`,

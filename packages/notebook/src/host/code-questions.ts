@@ -10,7 +10,7 @@ const maxDocumentation = 200_000;
 
 /* What a person asks the kernel about code while it is written. What a kernel answers is bounded, and its own. */
 
-export async function completeCode(kernel: Kernel, code: string, position: number) {
+export async function completionsOf(kernel: Kernel, code: string, position: number) {
   assertInside(code, position);
   const { matches, start, end } = await kernel.complete(code, position);
   const isInside = start >= 0 && start <= end && end <= code.length;
@@ -18,7 +18,7 @@ export async function completeCode(kernel: Kernel, code: string, position: numbe
   return isInside ? { matches: fit, start, end } : { matches: [], start: position, end: position };
 }
 
-export async function inspectCode(kernel: Kernel, code: string, position: number, detail: 0 | 1): Promise<MimeBundle | null> {
+export async function inspectionOf(kernel: Kernel, code: string, position: number, detail: 0 | 1): Promise<MimeBundle | null> {
   assertInside(code, position);
   const found = await kernel.inspect(code, position, detail);
   const texts = Object.entries(found ?? {}).filter(([type, value]) => isShown(type) && typeof value === 'string');

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { errnoOf, ignore } from '@notebridge/kit/errno';
-import { inRealFolder } from '@notebridge/kit/real-folder';
-import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
-import { writtenFolderOf } from '../sandbox/written-folders.js';
+import { errnoOf, ignore } from '@notebridge/protocol/util/errno';
+import { writtenFolderOf } from '@notebridge/sandbox/written-folders';
+import { inRealFolder } from '@notebridge/system/files/real-folder';
+import { ownTemporaryFolder } from '@notebridge/system/files/temporary-folder';
 
 const maxCopies = 100;
 

@@ -3,14 +3,14 @@ import { type BigIntStats, type FSWatcher, type Stats, watch } from 'node:fs';
 import { constants, link, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { errnoOf, ignore, ignoreMissing } from '@notebridge/kit/errno';
-import { isWithin } from '@notebridge/kit/find-written';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { inRealFolder } from '@notebridge/kit/real-folder';
-import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
+import { errnoOf, ignore, ignoreMissing } from '@notebridge/protocol/util/errno';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { writtenFolderOf } from '@notebridge/sandbox/written-folders';
+import { inRealFolder } from '@notebridge/system/files/real-folder';
+import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/system/files/replace-file';
+import { isWithin } from '@notebridge/system/starts/find-written';
 import { NotebookError } from '../model/errors.js';
-import { writtenFolderOf } from '../sandbox/written-folders.js';
 
 /** What was found on disk. */
 export type Found =

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { EntryGate } from '@notebridge/kit/entry-gate';
-import { pathOf } from '@notebridge/kit/request-head';
+import type { EntryGate } from '@notebridge/system/net/entry-gate';
+import { pathOf } from '@notebridge/system/net/request-head';
 import { challengePath } from '../viewer/window-proof.js';
 import { isOwnOrigin } from './admission.js';
 import { send } from './assets.js';

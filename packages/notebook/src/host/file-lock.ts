@@ -5,10 +5,10 @@ import { lutimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { explain, ignore } from '@notebridge/kit/errno';
-import { processExists, startOfProcess } from '@notebridge/kit/living-process';
-import { findLockFile, placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
-import type { Logger } from '@notebridge/kit/logger';
+import { explain, ignore } from '@notebridge/protocol/util/errno';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { findLockFile, placeLockFile, removeLockFile } from '@notebridge/system/files/lock-file';
+import { processExists, startOfProcess } from '@notebridge/system/processes/living-process';
 import { HostError } from '../session/host-error.js';
 
 /** Who holds a lock, as the lock file says. */

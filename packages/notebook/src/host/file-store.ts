@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errnoOf, explain } from '@notebridge/kit/errno';
-import { Listeners } from '@notebridge/kit/listeners';
-import { messageOf } from '@notebridge/kit/message-of';
+import { errnoOf, explain } from '@notebridge/protocol/util/errno';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { DocumentLimits, NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import { type NotebookLimits, type ReadNotebook, readNotebook } from '../model/nbformat.js';

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownTemporaryFolder } from '@notebridge/kit/temporary-folder';
+import { findProgram } from '@notebridge/sandbox/find-program';
+import { startProgram } from '@notebridge/sandbox/start-program';
+import { writtenFolderOf } from '@notebridge/sandbox/written-folders';
+import { ownTemporaryFolder } from '@notebridge/system/files/temporary-folder';
 import { within } from '../kernel/within.js';
-import { findProgram } from '../sandbox/find-program.js';
-import { startProgram } from '../sandbox/start-program.js';
-import { writtenFolderOf } from '../sandbox/written-folders.js';
 
 export interface HeadlessWindowOptions {
   /** A program of the Chromium family; false for none. Default: the one that is installed, if there is one. */

@@ -1,8 +1,8 @@
 import { type FileHandle, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf } from '@notebridge/kit/errno';
-import { walkByHandles } from '@notebridge/kit/handle-walk';
-import { walkByPath } from '@notebridge/kit/path-walk';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import { walkByHandles } from '@notebridge/system/files/handle-walk';
+import { walkByPath } from '@notebridge/system/files/path-walk';
 import { imageTypeOf } from '../outputs/image-type.js';
 import { HostError } from '../session/host-error.js';
 import type { BesideImage } from '../viewer/protocol.js';

@@ -1,4 +1,7 @@
-export type { Logger } from '@notebridge/kit/logger';
+export type { Logger } from '@notebridge/protocol/util/logger';
+export { type KernelBounds, lookAtBounds } from '@notebridge/sandbox/control-groups';
+export type { FolderAccess, RunPlace, SandboxMode } from '@notebridge/sandbox/spec';
+export { heedWrittenFolders, type WrittenFolders } from '@notebridge/sandbox/written-folders';
 export { createJupyterKernel, type JupyterKernel, type JupyterKernelOptions } from '../kernel/jupyter/jupyter-kernel.js';
 export type { CommMessage, KernelComms } from '../kernel/jupyter-protocol/kernel-comms.js';
 export type { ExecuteOptions, Execution, Kernel } from '../kernel/kernel.js';
@@ -20,9 +23,6 @@ export { type KernelOverview, lookAtKernels, toUsableKernel, type UsableKernelOp
 export type { FoundKernel } from '../kernels/found-kernel.js';
 export type { KernelChoice } from '../kernels/kernel-choice.js';
 export type { KernelOptions } from '../kernels/notebook-kernels.js';
-export { type KernelBounds, lookAtBounds } from '../sandbox/control-groups.js';
-export type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
-export { heedWrittenFolders, type WrittenFolders } from '../sandbox/written-folders.js';
 export { HostError, type HostErrorCode, hostErrors } from '../session/host-error.js';
 export type { LeaseState, ToolAccess } from '../viewer/protocol.js';
 export { cellIdsIn, trustedOutputsIn, windowSeatsIn } from './kept-files.js';

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ignore, ignoreMissing } from '@notebridge/kit/errno';
-import { isJsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { ignore, ignoreMissing } from '@notebridge/protocol/util/errno';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Notebook } from '../model/cell.js';
 import { type KnownCell, toKnown } from '../model/cell-ids.js';
 import type { FileForm } from '../model/file-form.js';

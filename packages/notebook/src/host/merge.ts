@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { CellContent, Notebook } from '../model/cell.js';
 import { isSameJson, keysOf, toObject } from '../model/json.js';
 

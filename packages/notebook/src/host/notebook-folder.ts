@@ -1,6 +1,6 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { ignore } from '@notebridge/kit/errno';
+import { ignore } from '@notebridge/protocol/util/errno';
 import { HostError } from '../session/host-error.js';
 import type { NearbyNotebook } from '../viewer/protocol.js';
 

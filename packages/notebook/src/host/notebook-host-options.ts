@@ -1,9 +1,9 @@
-import type { Logger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import type { FolderAccess, RunPlace, SandboxMode } from '@notebridge/sandbox/spec';
 import type { Kernel } from '../kernel/kernel.js';
 import type { KernelOptions } from '../kernels/notebook-kernels.js';
 import type { DocumentLimits } from '../model/document.js';
 import type { NotebookLimits } from '../model/nbformat.js';
-import type { FolderAccess, RunPlace, SandboxMode } from '../sandbox/spec.js';
 import type { WindowAccess } from './admission.js';
 import type { BesideHost } from './beside-hosts.js';
 import type { FileStoreOptions } from './file-store.js';

@@ -1,8 +1,8 @@
 import { basename, dirname, resolve } from 'node:path';
-import { nearest } from '@notebridge/kit/did-you-mean';
-import { Listeners } from '@notebridge/kit/listeners';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { nearest } from '@notebridge/protocol/util/did-you-mean';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { openSandbox } from '../kernel/open-sandbox.js';
 import type { CodeReach } from '../kernels/allowed-reach.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';

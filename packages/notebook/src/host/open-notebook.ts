@@ -1,5 +1,5 @@
-import { errnoOf, explain } from '@notebridge/kit/errno';
-import type { Logger } from '@notebridge/kit/logger';
+import { errnoOf, explain } from '@notebridge/protocol/util/errno';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { Notebook } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { defaultNotebookLimits, type NotebookLimits, printNotebook, type ReadNotebook, readNotebook } from '../model/nbformat.js';

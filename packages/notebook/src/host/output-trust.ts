@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Listeners } from '@notebridge/kit/listeners';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { DocumentEvent, NotebookDocument } from '../model/document.js';
 import { type Change, isContentOperation } from '../model/operation.js';
 import type { Output } from '../model/output.js';

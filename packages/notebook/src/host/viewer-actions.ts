@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { KernelTools } from '../kernel/kernel-tools.js';
 import type { NotebookKernels } from '../kernels/notebook-kernels.js';
 import type { Actor } from '../model/cell.js';
@@ -9,7 +9,7 @@ import type { NotebookSession } from '../session/session.js';
 import type { LeaseState, ToolAccess, ViewerAction } from '../viewer/protocol.js';
 import { readLibrary, readPage } from './chart-files.js';
 import type { ChartPictures } from './chart-pictures.js';
-import { completeCode, inspectCode } from './code-questions.js';
+import { completionsOf, inspectionOf } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { readImageBeside } from './image-beside.js';
 import type { NotebookFolder } from './notebook-folder.js';
@@ -89,8 +89,8 @@ export function createActions(target: ViewerTarget): (action: ViewerAction) => P
       if (restart) await session.restart({ by });
       return runSeries(session, { from, to, by });
     },
-    complete: ({ code, position }) => completeCode(kernel, code, position),
-    inspect: ({ code, position, detail }) => inspectCode(kernel, code, position, detail),
+    complete: ({ code, position }) => completionsOf(kernel, code, position),
+    inspect: ({ code, position, detail }) => inspectionOf(kernel, code, position, detail),
     listNotebooks: () => assertFolder(folder).list(),
     openNotebook: ({ path, isNew }) => assertFolder(folder).open(path, { isNew }),
     answerInput: ({ questionId, text }) => session.questions.answer(questionId, text),

@@ -1,6 +1,6 @@
-import { createLateness } from '@notebridge/kit/late-beat';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { createLateness } from '@notebridge/protocol/util/late-beat';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { RawData, WebSocket } from 'ws';
 import { KernelError } from '../kernel/kernel-error.js';
 import { NotebookError } from '../model/errors.js';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { HostError } from '../session/host-error.js';
 import { actions } from '../viewer/actions.js';
 import type { ViewerAction, ViewerMessage } from '../viewer/protocol.js';

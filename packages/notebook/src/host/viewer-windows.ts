@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { WebSocket } from 'ws';
 import { within } from '../kernel/within.js';
 import type { PlacedCell } from '../model/document.js';

@@ -1,4 +1,4 @@
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import type { Actor } from '../model/cell.js';
 import { type NotebookDocument, type PlacedCell, placeAmong } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { keepLatest } from '@notebridge/kit/keep-latest';
-import { isSameToken } from '@notebridge/kit/token';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
+import { isSameToken } from '@notebridge/protocol/util/token';
 import { type ChallengeAnswer, isWindowNonce, type ProofInput, proofText } from '../viewer/window-proof.js';
 
 /** A page opens its socket at once. Milliseconds. */

@@ -1,8 +1,8 @@
 /** A program of ours with a kernel in it, on the other end of stdin and stdout: launched, inspected, read, and watched until it has ended. */
 import type { Readable } from 'node:stream';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { SandboxedProcess } from '../sandbox/spec.js';
-import { keepEnd } from '../sandbox/start-program.js';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { SandboxedProcess } from '@notebridge/sandbox/spec';
+import { keepEnd } from '@notebridge/sandbox/start-program';
 
 export interface LaunchedProgram extends Pick<SandboxedProcess, 'child' | 'breach' | 'gone'> {
   /** Rejects if the process is not where it should be. Called when it has spoken; no code of a notebook runs before. Undefined: it may be anywhere. */

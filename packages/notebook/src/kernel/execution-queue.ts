@@ -1,4 +1,4 @@
-import { whenAborted } from '@notebridge/kit/when-aborted';
+import { whenAborted } from '@notebridge/protocol/util/when-aborted';
 import type { Output } from '../model/output.js';
 import type { ExecuteOptions, Execution, InputQuestion } from './kernel.js';
 import type { CodeAsker } from './kernel-tools.js';

@@ -1,7 +1,7 @@
 /** Fetching for code in a worker that has no network of its own: see host-services.ts. */
 import type { IncomingMessage } from 'node:http';
-import type { RelayFetch, RelayRequest } from '../relay/relay-fetch.js';
-import type { ServiceMessage, HostService } from './host-services.js';
+import type { RelayFetch, RelayRequest } from '@notebridge/sandbox/relay/relay-fetch';
+import type { HostService, ServiceMessage } from './host-services.js';
 
 export interface FetchLimits {
   /** Default: 16; others wait for their turn. */

@@ -2,12 +2,12 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, opendir, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type ContainedFind, type ContainedWalk, kindOf } from '@notebridge/kit/contained-walk';
-import { errnoOf } from '@notebridge/kit/errno';
-import { walkByHandles } from '@notebridge/kit/handle-walk';
-import { walkByPath } from '@notebridge/kit/path-walk';
-import { findHiddenPlaces } from '../sandbox/hidden-places.js';
-import type { ServiceMessage, HostService } from './host-services.js';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import { findHiddenPlaces } from '@notebridge/sandbox/hidden-places';
+import { type ContainedFind, type ContainedWalk, kindOf } from '@notebridge/system/files/contained-walk';
+import { walkByHandles } from '@notebridge/system/files/handle-walk';
+import { walkByPath } from '@notebridge/system/files/path-walk';
+import type { HostService, ServiceMessage } from './host-services.js';
 import { isCount } from './messages.js';
 
 export interface FolderServiceOptions {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** What the code of a kernel may call. Passed in when the kernel is opened; the kernel knows no server, token or address. */
 export interface KernelTools {

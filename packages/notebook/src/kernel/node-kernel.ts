@@ -2,11 +2,11 @@
 import type { SpawnOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { RelaySeam } from '../relay/reach.js';
-import { createRelayFetch } from '../relay/relay-fetch.js';
-import type { SandboxedProcess, SandboxMode, SandboxSpec } from '../sandbox/spec.js';
-import { startProgram } from '../sandbox/start-program.js';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { RelaySeam } from '@notebridge/sandbox/relay/reach';
+import { createRelayFetch } from '@notebridge/sandbox/relay/relay-fetch';
+import type { SandboxedProcess, SandboxMode, SandboxSpec } from '@notebridge/sandbox/spec';
+import { startProgram } from '@notebridge/sandbox/start-program';
 import { inPortions, type LaunchedProgram, openProgram } from './child-program.js';
 import { FetchService } from './fetch-service.js';
 import { FolderService, type FolderServiceOptions } from './folder-service.js';

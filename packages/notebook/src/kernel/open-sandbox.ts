@@ -1,10 +1,10 @@
-import { createBubblewrap } from '../sandbox/bubblewrap.js';
-import { explainFailure, notInstalled, type Unavailable } from '../sandbox/explain.js';
-import { findProgram } from '../sandbox/find-program.js';
-import { maxProcessesOf } from '../sandbox/limits.js';
-import { probeSandbox } from '../sandbox/probe.js';
-import { createSandboxExec } from '../sandbox/sandbox-exec.js';
-import type { Sandbox, SandboxMode, SandboxSpec } from '../sandbox/spec.js';
+import { createBubblewrap } from '@notebridge/sandbox/bubblewrap';
+import { explainFailure, notInstalled, type Unavailable } from '@notebridge/sandbox/explain';
+import { findProgram } from '@notebridge/sandbox/find-program';
+import { maxProcessesOf } from '@notebridge/sandbox/limits';
+import { probeSandbox } from '@notebridge/sandbox/probe';
+import { createSandboxExec } from '@notebridge/sandbox/sandbox-exec';
+import type { Sandbox, SandboxMode, SandboxSpec } from '@notebridge/sandbox/spec';
 import type { LaunchedProgram } from './child-program.js';
 import { KernelError } from './kernel-error.js';
 import type { Layer } from './layers.js';

@@ -1,5 +1,5 @@
-import { keepLatest } from '@notebridge/kit/keep-latest';
-import type { Logger } from '@notebridge/kit/logger';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { MimeBundle } from '../model/output.js';
 import { maxRecentRuns, type PendingExecution } from './execution-queue.js';
 import { type HostCalls, type HostService, type HostServices, openHostCalls } from './host-services.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { MimeBundle, Output } from '../model/output.js';
 import { PendingExecution } from './execution-queue.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from './kernel.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { hasTooManyValues, maxValues } from './bounded-json.js';
 import type { CodeAsker, KernelTools, ToolPackage } from './kernel-tools.js';
 import type { ToolCommand, ToolReport } from './messages.js';

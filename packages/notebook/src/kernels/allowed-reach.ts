@@ -1,6 +1,6 @@
+import { parseAllowedServers } from '@notebridge/sandbox/relay/allowed-servers';
+import type { FolderAccess } from '@notebridge/sandbox/spec';
 import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
-import { parseAllowedServers } from '../relay/allowed-servers.js';
-import type { FolderAccess } from '../sandbox/spec.js';
 import type { KernelChoice } from './kernel-choice.js';
 
 /** `--files` and `--allow-net`. */

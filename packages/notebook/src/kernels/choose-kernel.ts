@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import type { KernelFinder } from './kernel-finder.js';
 

@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
-import type { Logger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { assertMayBeGiven, assertMayBeWritten } from '@notebridge/sandbox/given-folder';
+import { parseAllowedServers } from '@notebridge/sandbox/relay/allowed-servers';
+import type { RunPlace, SandboxMode } from '@notebridge/sandbox/spec';
 import { createJupyterKernel, type JupyterKernelOptions } from '../kernel/jupyter/jupyter-kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { createNodeKernel } from '../kernel/node-kernel.js';
 import { openSandbox } from '../kernel/open-sandbox.js';
-import { parseAllowedServers } from '../relay/allowed-servers.js';
-import { assertMayBeGiven, assertMayBeWritten } from '../sandbox/given-folder.js';
-import type { RunPlace, SandboxMode } from '../sandbox/spec.js';
 import { HostError } from '../session/host-error.js';
 import type { FoundKernel, KernelLaunch } from './found-kernel.js';
 import { assertKernelUsable, type PyodideReach } from './pyodide-reach.js';

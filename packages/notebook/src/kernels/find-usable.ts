@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import { nearest } from '@notebridge/kit/did-you-mean';
-import type { JsonObject } from '@notebridge/kit/json';
-import { shellWord } from '@notebridge/kit/shell-word';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { nearest } from '@notebridge/protocol/util/did-you-mean';
+import { pythonOf } from '@notebridge/sandbox/environment';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import { parseNotebook } from '../model/nbformat.js';
-import { pythonOf } from '../sandbox/environment.js';
 import { HostError } from '../session/host-error.js';
 import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
 import type { FoundKernel } from './found-kernel.js';

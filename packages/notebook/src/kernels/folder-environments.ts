@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { realPathOf } from '@notebridge/kit/seen-files';
-import { readSmallFile } from '@notebridge/kit/small-file';
-import { type EnvironmentFacts, readEnvironment } from '../sandbox/environment.js';
-import { writtenFolderOf } from '../sandbox/written-folders.js';
+import { type EnvironmentFacts, readEnvironment } from '@notebridge/sandbox/environment';
+import { writtenFolderOf } from '@notebridge/sandbox/written-folders';
+import { realPathOf } from '@notebridge/system/starts/seen-files';
+import { readSmallFile } from '@notebridge/system/starts/small-file';
 import { homeOf, type Variables } from './jupyter-folders.js';
 
 /** An environment of the project that a notebook lies in. */

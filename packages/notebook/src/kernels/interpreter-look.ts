@@ -1,5 +1,5 @@
-import { askPython, askTimeoutMs } from '../sandbox/site-packages.js';
-import { writtenFolderOfPython } from '../sandbox/written-python.js';
+import { askPython, askTimeoutMs } from '@notebridge/sandbox/site-packages';
+import { writtenFolderOfPython } from '@notebridge/sandbox/written-python';
 
 /** What a Python says of itself. */
 export interface InterpreterFacts {

@@ -1,6 +1,6 @@
+import type { FolderAccess, SandboxMode } from '@notebridge/sandbox/spec';
 import type { Layer } from '../kernel/layers.js';
 import { folderInside } from '../kernel/worker/folder-fs.js';
-import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import type { PyodideReach } from './pyodide-reach.js';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shellWord } from '@notebridge/kit/shell-word';
-import type { EnvironmentFacts } from '../sandbox/environment.js';
+import type { EnvironmentFacts } from '@notebridge/sandbox/environment';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import type { FoundKernel, KernelProblem } from './found-kernel.js';
 import type { InterpreterFacts, InterpreterLook } from './interpreter-look.js';
 

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { realPathOf } from '@notebridge/kit/seen-files';
-import { shellWord } from '@notebridge/kit/shell-word';
-import { isExecutable, pythonOf, readEnvironment } from '../sandbox/environment.js';
-import { findProgram } from '../sandbox/find-program.js';
-import { writtenFolderOf, writtenFolderOfImports, writtenFolderOfStart } from '../sandbox/written-folders.js';
-import { writtenFolderOfPython } from '../sandbox/written-python.js';
+import { isExecutable, pythonOf, readEnvironment } from '@notebridge/sandbox/environment';
+import { findProgram } from '@notebridge/sandbox/find-program';
+import { writtenFolderOf, writtenFolderOfImports, writtenFolderOfStart } from '@notebridge/sandbox/written-folders';
+import { writtenFolderOfPython } from '@notebridge/sandbox/written-python';
+import { realPathOf } from '@notebridge/system/starts/seen-files';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import { type FolderFindings, findFolderEnvironments } from './folder-environments.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { type InterpreterLook, lookAtInterpreter } from './interpreter-look.js';

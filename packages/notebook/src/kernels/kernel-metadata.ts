@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { KernelInfo } from '../kernel/kernel.js';
 import { asObject } from './choose-kernel.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';

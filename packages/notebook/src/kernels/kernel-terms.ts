@@ -1,5 +1,5 @@
-import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
-import { writtenFolderInherited, writtenFolderOf } from '../sandbox/written-folders.js';
+import type { FolderAccess, SandboxMode } from '@notebridge/sandbox/spec';
+import { writtenFolderInherited, writtenFolderOf } from '@notebridge/sandbox/written-folders';
 import type { CodeReach } from './allowed-reach.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import type { FindPyodideReach } from './pyodide-reach.js';

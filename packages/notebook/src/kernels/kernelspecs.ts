@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import type { CodeStart } from '@notebridge/kit/code-places';
-import { namesIn } from '@notebridge/kit/seen-files';
-import { readSmallFile } from '@notebridge/kit/small-file';
+import type { CodeStart } from '@notebridge/system/starts/code-places';
+import { namesIn } from '@notebridge/system/starts/seen-files';
+import { readSmallFile } from '@notebridge/system/starts/small-file';
 
 /** A kernelspec as its `kernel.json` has it (https://jupyter-client.readthedocs.io/en/stable/kernels.html#kernel-specs). */
 export interface Kernelspec {

@@ -1,13 +1,13 @@
 import { isAbsolute } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import { messageOf } from '@notebridge/kit/message-of';
-import { shellWord } from '@notebridge/kit/shell-word';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { FolderAccess, SandboxMode } from '@notebridge/sandbox/spec';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import type { Restriction } from '../kernel/jupyter/sandbox-notes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
-import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import { HostError } from '../session/host-error.js';
 import type { NotebookSession } from '../session/session.js';
 import { AllowedReach, type CodeReach } from './allowed-reach.js';

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { messageOf } from '@notebridge/kit/message-of';
-import { parseAllowedServers } from '../relay/allowed-servers.js';
-import { assertMayBeGiven } from '../sandbox/given-folder.js';
-import type { FolderAccess } from '../sandbox/spec.js';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { assertMayBeGiven } from '@notebridge/sandbox/given-folder';
+import { parseAllowedServers } from '@notebridge/sandbox/relay/allowed-servers';
+import type { FolderAccess } from '@notebridge/sandbox/spec';
 import { HostError } from '../session/host-error.js';
 
 /** What code in Pyodide reaches: all of it by way of the host, which decides. */

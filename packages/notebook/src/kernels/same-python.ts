@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { realPathOf } from '@notebridge/kit/seen-files';
+import { realPathOf } from '@notebridge/system/starts/seen-files';
 
 /** Whether two paths mean one Python: `.venv`, `.venv/bin/python` and `.venv/bin/python3` do, and a link to any of them. */
 export function isSamePython(one: string, other: string): boolean {

@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { CommMessage, KernelComms, ShownListener } from '../kernel/jupyter-protocol/kernel-comms.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';

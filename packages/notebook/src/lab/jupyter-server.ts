@@ -1,6 +1,6 @@
-import { errnoOf } from '@notebridge/kit/errno';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import WebSocket from 'ws';
 import { NotebookError, type NotebookErrorCode } from '../model/errors.js';
 

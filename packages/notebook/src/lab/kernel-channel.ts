@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type WebSocket from 'ws';
 import type { KernelMessage, KernelRequest } from '../kernel/jupyter-protocol/kernel-message.js';
 import { objectOf } from '../model/disk-cell.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Listeners } from '@notebridge/kit/listeners';
-import { messageOf } from '@notebridge/kit/message-of';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { PendingExecution } from '../kernel/execution-queue.js';
 import { type AskKernel, completeCode, evaluateCode, inspectCode } from '../kernel/jupyter-protocol/code-help.js';
 import type { ExecuteFuture } from '../kernel/jupyter-protocol/execute-future.js';

@@ -1,5 +1,5 @@
-import { parseJson } from '@notebridge/kit/exact-json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
 import { drawInKernel } from '../host/chart-pictures.js';
 import type { KeptCellIds } from '../host/kept-files.js';
 import { NotebookError } from '../model/errors.js';

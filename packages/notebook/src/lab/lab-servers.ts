@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { NotebookError } from '../model/errors.js';
 import { JupyterServer } from './jupyter-server.js';
 import { findLocalServers, type LabEnvironment, type LocalServer, pathOnServer } from './local-servers.js';

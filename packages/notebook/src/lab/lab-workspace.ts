@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Logger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { KeptCellIds } from '../host/kept-files.js';
 import { NotebookError } from '../model/errors.js';
 import { checkArguments } from '../tools/arguments.js';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { bringCellTo, bringTo } from '../host/bring-to.js';
 import { mergeNotebooks } from '../host/merge.js';
 import { within } from '../kernel/within.js';

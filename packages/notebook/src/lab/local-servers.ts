@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
-import { isJsonObject } from '@notebridge/kit/json';
-import { processExists } from '@notebridge/kit/living-process';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { processExists } from '@notebridge/system/processes/living-process';
 
 export type LabEnvironment = { readonly [name: string]: string | undefined };
 

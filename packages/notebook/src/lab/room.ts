@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 import type WebSocket from 'ws';
 import { within } from '../kernel/within.js';
 import { NotebookError } from '../model/errors.js';

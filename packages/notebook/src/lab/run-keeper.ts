@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 import type { Actor } from '../model/cell.js';
 import type { EarlierRun } from '../session/run-queue.js';
 

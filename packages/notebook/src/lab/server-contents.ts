@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { NotebookError } from '../model/errors.js';
 import { encodePath, type JupyterServer } from './jupyter-server.js';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { oldCopyName } from '../host/copies.js';
 import type { Notebook } from '../model/cell.js';
 import type { KnownCell } from '../model/cell-ids.js';

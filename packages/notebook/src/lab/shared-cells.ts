@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { CellContent, CellType, Notebook } from '../model/cell.js';
 import type { DocumentEvent } from '../model/document.js';
 import { isSameJson } from '../model/json.js';

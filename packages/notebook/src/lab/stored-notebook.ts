@@ -1,6 +1,6 @@
-import type { Logger } from '@notebridge/kit/logger';
-import { appendAll } from '@notebridge/kit/long-lists';
-import { messageOf } from '@notebridge/kit/message-of';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { fileNote } from '../host/file-texts.js';
 import { type KeptCellIds, keepLackingIds } from '../host/kept-files.js';
 import { isSameCell } from '../host/merge.js';

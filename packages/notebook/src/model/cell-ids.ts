@@ -1,4 +1,4 @@
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import type { CellContent } from './cell.js';
 
 /** A cell that is known already: its id, and the revision of what it holds. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { CellContent, CellType } from './cell.js';
 import { compareCodePoints, keysOf, toObject, toPlainNumber } from './json.js';
 import type { MimeBundle, Output } from './output.js';

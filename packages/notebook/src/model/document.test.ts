@@ -1,5 +1,5 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
+import { ExactNumber, type JsonObject } from '@notebridge/protocol/json';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import { describe, expect, it } from 'vitest';
 import type { Actor } from './cell.js';
 import { createDocument, createReplica, type DocumentEvent, type NotebookDocument } from './document.js';

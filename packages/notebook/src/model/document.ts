@@ -1,8 +1,8 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import { nearest } from '@notebridge/kit/did-you-mean';
-import type { JsonObject } from '@notebridge/kit/json';
-import { keepLatest } from '@notebridge/kit/keep-latest';
-import { Listeners } from '@notebridge/kit/listeners';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
+import { nearest } from '@notebridge/protocol/util/did-you-mean';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './cell.js';
 import { createCellId } from './cell-ids.js';
 import { NotebookError } from './errors.js';

@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { Actor, Cell } from './cell.js';
 import { type DocumentEvent, type NotebookDocument, type PlacedCell, placeAmong } from './document.js';
 import { NotebookError } from './errors.js';

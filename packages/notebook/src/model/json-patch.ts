@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { ByteWriter } from './byte-writer.js';
 import { compareCodePoints, isSameJson, keysOf } from './json.js';
 import { type JsonStyle, printNotebookJson } from './json-printer.js';

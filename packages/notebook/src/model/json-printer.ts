@@ -1,4 +1,4 @@
-import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
+import { ExactNumber, type JsonObject } from '@notebridge/protocol/json';
 import { keysOf } from './json.js';
 
 /** How JSON is written. */

@@ -1,4 +1,4 @@
-import { ExactNumber } from '@notebridge/kit/json';
+import { ExactNumber } from '@notebridge/protocol/json';
 import { toObject } from './json.js';
 import { isContainer, readContainer, skipSpace } from './json-spans.js';
 import { takenStringOf } from './long-strings.js';

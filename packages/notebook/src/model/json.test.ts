@@ -1,4 +1,4 @@
-import { ExactNumber } from '@notebridge/kit/json';
+import { ExactNumber } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { compareCodePoints, isSameJson, keysOf, toCanonical, toObject } from './json.js';
 import { printNotebookJson } from './json-printer.js';

@@ -1,4 +1,4 @@
-import { ExactNumber, isJsonObject, type JsonObject, setMember } from '@notebridge/kit/json';
+import { ExactNumber, isJsonObject, type JsonObject, setMember } from '@notebridge/protocol/json';
 
 /** The order of keys where JavaScript would use its own: keys like "10" come first there, whatever was written. */
 const keyOrders = new WeakMap<object, readonly string[]>();

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { toCanonical } from './json.js';
 import { parseNotebookJson } from './json-reader.js';
 

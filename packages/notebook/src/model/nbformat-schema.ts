@@ -1,4 +1,4 @@
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { keysOf, toPlainNumber } from './json.js';
 import type { JsonPath } from './json-reader.js';
 import { isJsonMimeType } from './text.js';

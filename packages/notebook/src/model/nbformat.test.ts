@@ -1,6 +1,6 @@
 // @module-tag deep
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { preparePython, pythonRewritten, pythonTimeoutMs, pythonVerdicts } from '../../test/support/nbformat.js';

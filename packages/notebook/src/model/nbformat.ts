@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { type CellContent, emptyNotebook, type Notebook } from './cell.js';
 import { giveIds, type KnownCell } from './cell-ids.js';
 import { objectOf, othersOf, toCell, toDiskCell, without } from './disk-cell.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { Actor, Cell, CellContent, CellType } from './cell.js';
 import type { Output } from './output.js';
 import { editOutputs, type OutputEdit } from './output-log.js';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { compareCodePoints, keysOf, toCanonical, toObject } from './json.js';
 import { SchemaFault, schemaOf } from './nbformat-schema.js';
 import type { MimeBundle, Output } from './output.js';

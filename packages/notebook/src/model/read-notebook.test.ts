@@ -1,6 +1,6 @@
 // @module-tag P-653
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { toKnown } from './cell-ids.js';
 import { createDocument } from './document.js';

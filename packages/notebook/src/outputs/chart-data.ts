@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 
 /** Elements of one list that are looked at: a summary is no analysis. */
 const maxRead = 200_000;

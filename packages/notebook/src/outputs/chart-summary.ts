@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { describeRange, shortText, valuesOf } from './chart-data.js';
 
 /** What a summary may take, of which an agent's model reads about two characters as one token. */

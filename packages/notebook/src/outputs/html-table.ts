@@ -1,4 +1,4 @@
-import { answerBudget } from '@notebridge/kit/answer-budget';
+import { answerBudget } from '@notebridge/protocol/runs/answer-budget';
 import { shortText } from './chart-data.js';
 import { decodeEntities } from './entities.js';
 import { MarkupReader } from './markup-tokens.js';

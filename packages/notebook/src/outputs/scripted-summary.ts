@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { MimeBundle } from '../model/output.js';
 import { toText } from '../model/text.js';
 import { type Chart, chartOf } from './chart-bundle.js';

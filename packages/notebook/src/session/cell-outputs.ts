@@ -1,4 +1,4 @@
-import { keepLatest } from '@notebridge/kit/keep-latest';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
 import type { Execution } from '../kernel/kernel.js';
 import type { Actor } from '../model/cell.js';
 import type { DocumentEvent, NotebookDocument } from '../model/document.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { CodeAsker, ServerQuestion, ServerQuestionOptions } from '../kernel/kernel-tools.js';
 
 /** The same, until the signal: what is open ends then, and nothing is asked any more. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { ServerQuestion } from '../kernel/kernel-tools.js';
 
 /** What a server asks a person by a form, or to do at a URL: MCP's elicitation, checked and bounded for a window. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { InputQuestion } from '../kernel/kernel.js';
 import type { CodeAsker, ServerQuestion, ServerQuestionOptions } from '../kernel/kernel-tools.js';
 import { NotebookError } from '../model/errors.js';

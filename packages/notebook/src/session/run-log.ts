@@ -1,5 +1,5 @@
-import { CellRuns } from '@notebridge/kit/cell-runs';
-import { Listeners } from '@notebridge/kit/listeners';
+import { CellRuns } from '@notebridge/protocol/runs/cell-runs';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { Actor } from '../model/cell.js';
 import type { NotebookDocument } from '../model/document.js';
 import { cellIdOf } from '../model/operation.js';

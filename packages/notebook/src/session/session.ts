@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import { messageOf } from '@notebridge/kit/message-of';
-import { whenAborted } from '@notebridge/kit/when-aborted';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { whenAborted } from '@notebridge/protocol/util/when-aborted';
 import type { CommMessage } from '../kernel/jupyter-protocol/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';

@@ -1,5 +1,5 @@
-import { nearest } from '@notebridge/kit/did-you-mean';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { nearest } from '@notebridge/protocol/util/did-you-mean';
 import { NotebookError } from '../model/errors.js';
 import { describeValue } from '../model/nbformat-schema.js';
 

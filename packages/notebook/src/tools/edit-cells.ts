@@ -1,4 +1,4 @@
-import { refusedUnread } from '@notebridge/kit/cell-rev';
+import { refusedUnread } from '@notebridge/protocol/runs/cell-rev';
 import type { NewCell } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import { cellId, cellIndex, expectedRev, newCellIndex } from './arguments.js';

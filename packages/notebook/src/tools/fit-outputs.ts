@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 
 /** Below this, a part of an output says nothing: then it is left out as a whole. */
 const leastCharacters = 300;

@@ -1,5 +1,5 @@
-import { parseCursor, seenSoFar } from '@notebridge/kit/output-cursor';
-import { defaultPollSeconds, idleNowText, maxListed, runTools, stillBusyText, wrongCursorText } from '@notebridge/kit/run-words';
+import { parseCursor, seenSoFar } from '@notebridge/protocol/runs/output-cursor';
+import { defaultPollSeconds, idleNowText, maxListed, runTools, stillBusyText, wrongCursorText } from '@notebridge/protocol/runs/run-words';
 import { NotebookError } from '../model/errors.js';
 import type { RunRecord } from '../session/run-log.js';
 import { answerRun, toRunView } from './run-views.js';

@@ -1,4 +1,4 @@
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import { expect, it, onTestFinished } from 'vitest';
 import { openNotebook } from '../../test/support/open-notebook.js';
 

@@ -1,5 +1,5 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import type { Cell } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { toLines } from '../model/text.js';

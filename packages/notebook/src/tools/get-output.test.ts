@@ -1,6 +1,6 @@
 // @module-tag P-271
 
-import { parseJson } from '@notebridge/kit/exact-json';
+import { parseJson } from '@notebridge/protocol/exact-json';
 import { afterEach, describe, expect, it } from 'vitest';
 import { pixel } from '../../test/fixtures/tiny-kernel.js';
 import { ann, type OpenNotebook, openNotebook } from '../../test/support/open-notebook.js';

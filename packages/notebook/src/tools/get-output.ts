@@ -1,5 +1,5 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { printJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { NotebookError } from '../model/errors.js';
 import type { Output } from '../model/output.js';
 import { toText } from '../model/text.js';

@@ -1,4 +1,4 @@
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { colabProfile } from '../../../notebridge/src/notebooks/profiles/colab.js';
 import { pixel, TinyKernel } from '../../test/fixtures/tiny-kernel.js';

@@ -1,5 +1,5 @@
-import { answerBudget } from '@notebridge/kit/answer-budget';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { answerBudget } from '@notebridge/protocol/runs/answer-budget';
 import type { Output } from '../model/output.js';
 import { splitOutput, widgetIdOf, withValues } from '../model/outputs.js';
 import { toText } from '../model/text.js';

@@ -1,6 +1,6 @@
 // @module-tag P-269
 
-import { outputsSince, parseCursor, toCursor } from '@notebridge/kit/output-cursor';
+import { outputsSince, parseCursor, toCursor } from '@notebridge/protocol/runs/output-cursor';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { anyOutput } from '../../test/support/notebooks.js';

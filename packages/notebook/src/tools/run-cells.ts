@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { defaultWaitSeconds, outlivesText, waitSeconds } from '@notebridge/kit/run-words';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { defaultWaitSeconds, outlivesText, waitSeconds } from '@notebridge/protocol/runs/run-words';
 import { NotebookError } from '../model/errors.js';
 import { CallAsker } from '../session/code-askers.js';
 import type { RunResult } from '../session/run-queue.js';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
-import { describeRun, forgottenText, runningText } from '@notebridge/kit/run-words';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { type OutputCursor, outputsSince, toCursor } from '@notebridge/protocol/runs/output-cursor';
+import { describeRun, forgottenText, runningText } from '@notebridge/protocol/runs/run-words';
 import type { RunRecord } from '../session/run-log.js';
 import type { NotebookSession } from '../session/session.js';
 import { fitOutputs } from './fit-outputs.js';

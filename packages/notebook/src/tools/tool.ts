@@ -1,6 +1,6 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import { printJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { CodeAsker } from '../kernel/kernel-tools.js';
 import type { Actor } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';

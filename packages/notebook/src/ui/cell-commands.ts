@@ -1,4 +1,4 @@
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import type { Cell, CellType } from '../model/cell.js';
 import type { InsertedCell, InsertedCells, PastedCell, ViewerAction } from '../viewer/protocol.js';
 import type { WindowParts } from './window-parts.js';

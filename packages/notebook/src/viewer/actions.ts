@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { CellType } from '../model/cell.js';
 import type { Output } from '../model/output.js';
 import type { ElicitationAnswer } from '../session/elicitation.js';

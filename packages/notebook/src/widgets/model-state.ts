@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 
 /** Where in a model's state a binary value stands: the attribute first. */
 export type BufferPath = readonly (string | number)[];

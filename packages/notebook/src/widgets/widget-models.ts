@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { CommMessage, KernelComms } from '../kernel/jupyter-protocol/kernel-comms.js';
 import type { Output } from '../model/output.js';
 import { CapturedOutputs } from './captured-outputs.js';

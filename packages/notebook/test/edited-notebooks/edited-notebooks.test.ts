@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createNotebookHost } from '../../src/host/notebook-host.js';
 import { LabNotebook } from '../../src/lab/lab-notebook.js';

@@ -1,6 +1,6 @@
 // @runs process
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { type GrowingKind, growthOfWork, testGrowth } from '../../../notebridge/test/support/growth.js';
 import { mergeNotebooks } from '../../src/host/merge.js';

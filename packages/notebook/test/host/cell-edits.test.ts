@@ -1,6 +1,6 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import { describe, expect, it } from 'vitest';
 import { createNotebookHost } from '../../src/host/notebook-host.js';
 import { TinyKernel } from '../fixtures/tiny-kernel.js';

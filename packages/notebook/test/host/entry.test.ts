@@ -1,6 +1,6 @@
 // @module-tag P-197
 
-import { codeLifeMs, EntryCodes, openedLifeMs } from '@notebridge/kit/entry-codes';
+import { codeLifeMs, EntryCodes, openedLifeMs } from '@notebridge/system/net/entry-codes';
 import { describe, expect, it } from 'vitest';
 import { startHost } from './support/hosts.js';
 import { enter, openWindow, refusalOf } from './support/window.js';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { FileStore } from '../../src/host/file-store.js';
 import { parseNotebook } from '../../src/model/nbformat.js';

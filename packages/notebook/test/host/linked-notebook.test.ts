@@ -4,9 +4,9 @@
 /** Code that may write to a folder puts links there: they choose no file and no folder for what is opened next. */
 import { mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
+import { heedWrittenFolders } from '@notebridge/sandbox/written-folders';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
-import { heedWrittenFolders } from '../../src/sandbox/written-folders.js';
 import { temporaryFolder } from './support/folder.js';
 import { openStore } from './support/stores.js';
 

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import { describe, expect, it } from 'vitest';
 import { parseNotebook } from '../../src/model/nbformat.js';
 import { TinyKernel } from '../fixtures/tiny-kernel.js';

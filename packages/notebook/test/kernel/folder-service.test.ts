@@ -17,8 +17,8 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { walkByHandles } from '@notebridge/kit/handle-walk';
-import { walkByPath } from '@notebridge/kit/path-walk';
+import { walkByHandles } from '@notebridge/system/files/handle-walk';
+import { walkByPath } from '@notebridge/system/files/path-walk';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FolderService, type FolderServiceOptions } from '../../src/kernel/folder-service.js';
 

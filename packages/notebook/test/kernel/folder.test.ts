@@ -16,8 +16,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { walkByHandles } from '@notebridge/kit/handle-walk';
-import { walkByPath } from '@notebridge/kit/path-walk';
+import { walkByHandles } from '@notebridge/system/files/handle-walk';
+import { walkByPath } from '@notebridge/system/files/path-walk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../host/support/until.js';
 import type { KernelHarness } from './support/kernel-harness.js';

@@ -7,14 +7,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createRelayFetch } from '@notebridge/sandbox/relay/relay-fetch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FetchLimits, FetchService } from '../../src/kernel/fetch-service.js';
-import { type ServiceMessage, type HostService, openHostCalls } from '../../src/kernel/host-services.js';
+import { type HostService, openHostCalls, type ServiceMessage } from '../../src/kernel/host-services.js';
 import type { KernelTools } from '../../src/kernel/kernel-tools.js';
 import { type HostCommand, parseReport, type ToolCommand } from '../../src/kernel/messages.js';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
 import { openToolCalls } from '../../src/kernel/tool-calls.js';
-import { createRelayFetch } from '../../src/relay/relay-fetch.js';
 import { until } from '../host/support/until.js';
 
 const asksAndTakesNothing = `

@@ -5,9 +5,9 @@
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findPythonPlaces } from '@notebridge/sandbox/python-places';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createJupyterKernel } from '../../src/kernel/jupyter/jupyter-kernel.js';
-import { findPythonPlaces } from '../../src/sandbox/python-places.js';
 import { whyNoSandbox } from '../sandbox/support/sandboxed.js';
 import { sciencePython } from './support/jupyter-harness.js';
 

@@ -1,6 +1,6 @@
 // @module-tag P-209
 
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { emitPython } from '../../../bindings/src/python/emit-python.js';
 import type { CodeAsker, KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../../src/kernel/kernel-tools.js';

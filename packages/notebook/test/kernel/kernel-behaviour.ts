@@ -1,5 +1,5 @@
 /** What a Python kernel does behind our seam: one body for Pyodide in a process of Node and in a Worker of Chromium, and for ipykernel. */
-import { printJson } from '@notebridge/kit/exact-json';
+import { printJson } from '@notebridge/protocol/exact-json';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DisplayDataOutput } from '../../src/model/output.js';
 import { describeInterrupts } from './interrupt-behaviour.js';

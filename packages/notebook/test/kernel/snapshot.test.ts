@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { toLogger } from '@notebridge/kit/logger';
+import { toLogger } from '@notebridge/protocol/util/logger';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
 import { fingerprintOf, packSnapshot, unpackSnapshot } from '../../src/kernel/snapshot-file.js';

@@ -1,6 +1,6 @@
 // @module-tag deep
 
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../../src/kernel/kernel-tools.js';
 import { until } from '../host/support/until.js';

@@ -4,10 +4,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { recordWritten } from '@notebridge/sandbox/written-folders';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createNotebookHost, type NotebookHost } from '../../src/host/notebook-host.js';
 import type { NotebookHostOptions } from '../../src/host/notebook-host-options.js';
-import { recordWritten } from '../../src/sandbox/written-folders.js';
 import { openWindow } from '../host/support/window.js';
 import { whyNoSandbox } from '../sandbox/support/sandboxed.js';
 import { makeVenv, sciencePython, temporaryProject } from './support/projects.js';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createRelayFetch } from '@notebridge/sandbox/relay/relay-fetch';
 import { expect, test } from 'vitest';
-import { createRelayFetch } from '../../src/relay/relay-fetch.js';
 
 test('a redirect to what is no address leaves no connection open', async () => {
   const server = createServer((_request, response) => {

@@ -6,9 +6,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isElsewhere } from '@notebridge/sandbox/relay/reach';
+import { createRelay, type Relay, type RelayOptions } from '@notebridge/sandbox/relay/relay';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { isElsewhere } from '../../src/relay/reach.js';
-import { createRelay, type Relay, type RelayOptions } from '../../src/relay/relay.js';
 
 let folder: string;
 let server: Server;

@@ -4,8 +4,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { boundKinds, type ControlGroups, createControlGroups } from '@notebridge/sandbox/control-groups';
 import { afterEach, describe, expect, test } from 'vitest';
-import { boundKinds, type ControlGroups, createControlGroups } from '../../src/sandbox/control-groups.js';
 
 const mebibyte = 1024 ** 2;
 const hasNone = boundKinds().length === 0;

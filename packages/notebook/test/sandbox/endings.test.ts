@@ -6,10 +6,10 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findProgram } from '@notebridge/sandbox/find-program';
 import { build, stop } from 'esbuild';
 import { expect, test } from 'vitest';
 import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
-import { findProgram } from '../../src/sandbox/find-program.js';
 import { whyNoSandbox } from './support/sandboxed.js';
 
 const missing = await whyNoSandbox();
@@ -21,7 +21,7 @@ for (const { cells, tags } of coreAndDeep([false, true], (programs) => programs)
     async (programs) => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-endings-')));
       const module = join(folder, 'sandbox.mjs');
-      const entry = fileURLToPath(new URL('../../src/sandbox/bubblewrap.ts', import.meta.url));
+      const entry = fileURLToPath(new URL('../../../sandbox/src/bubblewrap.ts', import.meta.url));
       await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile: module, logLevel: 'warning' });
       await stop();
       const code = `

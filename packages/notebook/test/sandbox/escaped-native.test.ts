@@ -5,8 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { callsWithMode, judgedCalls, refusedCalls, refusedWithoutPrograms } from '@notebridge/sandbox/system-calls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callsWithMode, judgedCalls, refusedCalls, refusedWithoutPrograms } from '../../src/sandbox/system-calls.js';
 import { bring, runInside, whyNoSandbox } from './support/sandboxed.js';
 
 const python = ['/usr/bin/python3'].find((path) => existsSync(path));

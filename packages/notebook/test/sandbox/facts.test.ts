@@ -2,10 +2,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSandboxExec } from '@notebridge/sandbox/sandbox-exec';
+import type { SandboxSpec } from '@notebridge/sandbox/spec';
+import { recordWritten } from '@notebridge/sandbox/written-folders';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createSandboxExec } from '../../src/sandbox/sandbox-exec.js';
-import type { SandboxSpec } from '../../src/sandbox/spec.js';
-import { recordWritten } from '../../src/sandbox/written-folders.js';
 import { sandboxOfLinux, whyNoSandbox } from './support/sandboxed.js';
 
 let folder: string;

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { assertMayBeGiven, assertMayBeWritten } from '@notebridge/sandbox/given-folder';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { assertMayBeGiven, assertMayBeWritten } from '../../src/sandbox/given-folder.js';
 
 let base: string;
 beforeEach(() => {

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
 
 const python = '/usr/bin/python3';
 let base: string;

@@ -5,10 +5,10 @@ import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { findProgram } from '@notebridge/sandbox/find-program';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { KernelFiles, NodeKernelOptions } from '../../src/kernel/node-kernel.js';
 import type { PyodideKernel } from '../../src/kernel/pyodide-kernel.js';
-import { findProgram } from '../../src/sandbox/find-program.js';
 import { until } from '../host/support/until.js';
 import { type BuiltKernel, buildKernel } from '../kernel/support/built-kernel.js';
 import { whyNoSandbox } from './support/sandboxed.js';

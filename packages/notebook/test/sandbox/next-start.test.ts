@@ -5,10 +5,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
+import { findPythonPlaces } from '@notebridge/sandbox/python-places';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lookAtInterpreter } from '../../src/kernels/interpreter-look.js';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
-import { findPythonPlaces } from '../../src/sandbox/python-places.js';
 import { runInside, whyNoSandbox } from './support/sandboxed.js';
 
 const python = ['/usr/bin/python3'].find((path) => existsSync(path)) ?? '';

@@ -4,10 +4,10 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { boundKinds } from '@notebridge/sandbox/control-groups';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
+import type { SandboxedProcess } from '@notebridge/sandbox/spec';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { boundKinds } from '../../src/sandbox/control-groups.js';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
-import type { SandboxedProcess } from '../../src/sandbox/spec.js';
 import { bring, type Ending, runInside, whyNoSandbox } from './support/sandboxed.js';
 
 const python = ['/usr/bin/python3'].find((path) => existsSync(path));

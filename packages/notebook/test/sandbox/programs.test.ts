@@ -21,10 +21,10 @@ import {
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
+import type { FolderAccess } from '@notebridge/sandbox/spec';
+import { callsWithMode, judgedCalls, openat2, refusedCalls } from '@notebridge/sandbox/system-calls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
-import type { FolderAccess } from '../../src/sandbox/spec.js';
-import { callsWithMode, judgedCalls, openat2, refusedCalls } from '../../src/sandbox/system-calls.js';
 import { bring, runInside, sandboxOfLinux, whyNoSandbox } from './support/sandboxed.js';
 
 const python = ['/usr/bin/python3'].find((path) => existsSync(path));

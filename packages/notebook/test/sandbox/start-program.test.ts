@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebridge-start-'));
-  const entry = fileURLToPath(new URL('../../src/sandbox/start-program.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('../../../sandbox/src/start-program.ts', import.meta.url));
   await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile: join(folder, 'start.mjs') });
   await stop();
 });

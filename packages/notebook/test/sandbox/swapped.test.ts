@@ -4,10 +4,10 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
+import type { SandboxedProcess, SandboxSpec } from '@notebridge/sandbox/spec';
+import { recordWritten } from '@notebridge/sandbox/written-folders';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
-import type { SandboxedProcess, SandboxSpec } from '../../src/sandbox/spec.js';
-import { recordWritten } from '../../src/sandbox/written-folders.js';
 import { runInside, whyNoSandbox } from './support/sandboxed.js';
 
 const python = ['/usr/bin/python3'].find((path) => existsSync(path)) ?? '';

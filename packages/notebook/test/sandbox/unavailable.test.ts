@@ -6,9 +6,9 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findProgram } from '@notebridge/sandbox/find-program';
 import { build, stop } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findProgram } from '../../src/sandbox/find-program.js';
 import { whyNoSandbox } from './support/sandboxed.js';
 
 let folder: string;

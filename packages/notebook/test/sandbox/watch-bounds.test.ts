@@ -1,9 +1,9 @@
 /** What is said of a program that Linux has ended before the watch looked. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { SandboxedProcess, SandboxSpec } from '@notebridge/sandbox/spec';
+import { watchBounds } from '@notebridge/sandbox/watch-bounds';
 import { expect, test } from 'vitest';
-import type { SandboxedProcess, SandboxSpec } from '../../src/sandbox/spec.js';
-import { watchBounds } from '../../src/sandbox/watch-bounds.js';
 
 const spec: SandboxSpec = { command: ['/bin/sh'], readable: [], folder: '/', programs: true, maxDataBytes: 1024 ** 3 };
 

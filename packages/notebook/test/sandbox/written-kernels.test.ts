@@ -4,11 +4,11 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { recordWritten } from '@notebridge/sandbox/written-folders';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { coreAndDeep } from '../../../notebridge/test/support/core-and-deep.js';
 import { KernelFinder } from '../../src/kernels/kernel-finder.js';
 import { beginningIn } from '../../src/kernels/kernel-terms.js';
-import { recordWritten } from '../../src/sandbox/written-folders.js';
 
 let base: string;
 let given: string;

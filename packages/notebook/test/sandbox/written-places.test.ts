@@ -4,15 +4,15 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findProgram } from '@notebridge/sandbox/find-program';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
+import { findPythonPlaces } from '@notebridge/sandbox/python-places';
+import { findSystemFiles } from '@notebridge/sandbox/system-files';
+import { recordWritten, writtenFolderOf } from '@notebridge/sandbox/written-folders';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { chooseKernel } from '../../src/kernels/choose-kernel.js';
 import type { FoundKernel } from '../../src/kernels/found-kernel.js';
 import { KernelFinder } from '../../src/kernels/kernel-finder.js';
-import { findProgram } from '../../src/sandbox/find-program.js';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
-import { findPythonPlaces } from '../../src/sandbox/python-places.js';
-import { findSystemFiles } from '../../src/sandbox/system-files.js';
-import { recordWritten, writtenFolderOf } from '../../src/sandbox/written-folders.js';
 
 let base: string;
 /** The folder that code was given to write to. */

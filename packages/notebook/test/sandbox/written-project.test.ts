@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toKernelSpec } from '@notebridge/sandbox/kernel-spec';
+import { findPythonPlaces } from '@notebridge/sandbox/python-places';
+import { writtenFolderOf } from '@notebridge/sandbox/written-folders';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
-import { findPythonPlaces } from '../../src/sandbox/python-places.js';
-import { writtenFolderOf } from '../../src/sandbox/written-folders.js';
 import { runInside, sandboxOfLinux, whyNoSandbox } from './support/sandboxed.js';
 
 const python = '/usr/bin/python3';

@@ -5,12 +5,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openRelay } from '@notebridge/sandbox/relay/sandbox-relay';
+import { recordWritten } from '@notebridge/sandbox/written-folders';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { rescue } from '../../src/host/copies.js';
 import { HeadlessWindow } from '../../src/host/headless-window.js';
 import { type LaunchOptions, launchHelper } from '../../src/kernel/jupyter/jupyter-process.js';
-import { openRelay } from '../../src/relay/sandbox-relay.js';
-import { recordWritten } from '../../src/sandbox/written-folders.js';
 
 let top: string;
 let project: string;

@@ -1,4 +1,4 @@
-import { parseJson } from '@notebridge/kit/exact-json';
+import { parseJson } from '@notebridge/protocol/exact-json';
 import type { ProxyBody } from '../../src/doors/tool-proxy/proxy-schemas.js';
 import { readEvents } from '../read-events.js';
 import { send } from '../session.js';

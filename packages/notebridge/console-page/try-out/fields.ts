@@ -1,5 +1,5 @@
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import { ExactNumber, isJsonObject } from '@notebridge/protocol/json';
 
 /** One argument as a field of a form. What a field holds is text; what it means is decided when the call is made. */
 export interface Field {

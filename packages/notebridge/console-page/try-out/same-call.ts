@@ -1,4 +1,4 @@
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
 import { proxyPath } from './proxy-path.js';
 import { isPlain, quoted } from './shell-words.js';
 

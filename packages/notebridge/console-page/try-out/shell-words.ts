@@ -1,4 +1,4 @@
-import { writeOutHidden } from '../../src/util/hidden-characters.js';
+import { writeOutHidden } from '@notebridge/protocol/util/hidden-characters';
 
 /** True if all of it can be seen as it is. */
 export function isPlain(text: string): boolean {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { duration, lines, oneLine, pretty } from '../format.js';
 import { Box, Fault, messageOf, Section } from '../parts.js';

@@ -1,5 +1,5 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject } from '@notebridge/kit/json';
+import { printJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject } from '@notebridge/protocol/json';
 import { useEffect, useState } from 'preact/hooks';
 import { lines, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';

@@ -1,7 +1,7 @@
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { expect, it } from 'vitest';
 import type { Config } from '../config/config.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { BridgeError } from '../core/errors.js';
 import { HubMetrics } from '../telemetry/hub-metrics.js';
 import { ConfigEdits } from './config-edits.js';
 

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import type { Logger } from '@notebridge/kit/logger';
+import type { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { Config } from '../config/config.js';
 import type { ConfigEdit, RefusedEdit, WatchedConfig } from '../config/config-edit.js';
 import type { ServerConfig } from '../config/server-config.js';
 import { ConfigWatch } from '../config/watch-config.js';
-import type { BridgeError } from '../core/errors.js';
 import { programOf } from '../upstreams/program-of.js';
 import type { Settings } from './settings.js';
 

@@ -1,11 +1,11 @@
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { ToolServers } from '@notebridge/protocol/core/tool-server';
+import { assertAllowedNames } from '@notebridge/system/net/allowed-names';
 import { describeServers, type HubReport } from '../catalog/describe-servers.js';
 import { createToolNaming } from '../catalog/tool-naming.js';
 import type { Config } from '../config/config.js';
-import type { Tool } from '../core/mcp.js';
-import type { ProviderEvent } from '../core/provider.js';
-import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
-import { assertAllowedNames } from '../net/allowed-names.js';
 import { McpHost } from '../reference/mcp-host.js';
 import { Closers } from './closers.js';
 import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
@@ -71,7 +71,7 @@ export async function createNotebridge(options: NotebridgeOptions = {}): Promise
 }
 
 async function loadCodeModeTools({ codeMode }: Config): Promise<readonly Tool[]> {
-  return (await import('../code-mode/code-mode-tools.js')).codeModeTools(codeMode);
+  return (await import('@notebridge/code-mode/code-mode-tools')).codeModeTools(codeMode);
 }
 
 const noServers: ToolServers = { all: () => [], get: () => undefined, subscribe: () => () => {} };

@@ -4,11 +4,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { Principal } from '@notebridge/protocol/core/principal';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { classOfMethod } from '../../test/support/mcp-methods.js';
-import { codeOf } from '../core/errors.js';
-import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
 import { createHubGuard, type HubGuard } from './hub-guard.js';
 import { NotebookPlace } from './notebooks/open-notebook.js';

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { HttpDoorOptions } from './options.js';
 
 /** Where a hub listens, and under which names it is called. */

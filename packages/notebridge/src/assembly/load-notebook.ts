@@ -1,8 +1,8 @@
-import { startOfProcess } from '@notebridge/kit/living-process';
+import { startOfProcess } from '@notebridge/system/processes/living-process';
+import { ownProcessId, ownUserId } from '@notebridge/system/processes/own-user';
+import { writtenBy } from '@notebridge/system/processes/written-rule';
 import { heedRecord } from '../identity/heed-record.js';
-import { ownProcessId, ownUserId } from '../processes/own-user.js';
-import { writtenBy } from '../processes/written-rule.js';
-import { createWrittenFolders } from '../state/trusted-folders.js';
+import { createWrittenFolders } from './trusted-folders.js';
 
 const heeded = new Set<string>();
 

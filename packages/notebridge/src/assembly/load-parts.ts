@@ -1,6 +1,6 @@
-import { noOtherTools } from '../config/code-mode-limits.js';
+import { noOtherTools } from '@notebridge/code-mode/execution/code-mode-limits';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { Config } from '../config/config.js';
-import { BridgeError } from '../core/errors.js';
 import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
 import type { ConfigServers } from './config-servers.js';
 import type { OneAgent } from './one-agent.js';

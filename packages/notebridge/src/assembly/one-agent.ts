@@ -1,7 +1,7 @@
-import type { CallContext } from '../core/call-context.js';
-import type { Middleware } from '../core/middleware.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import type { SoleAgent } from '../upstreams/sole-agent.js';
-import { settlesWithin } from '../util/settles-within.js';
 
 /** How long the answer to the first message waits for the servers, whose instructions it carries. Milliseconds. */
 const startMs = 2000;

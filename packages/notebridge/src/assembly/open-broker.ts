@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
+import { withFileLock } from '@notebridge/system/files/file-lock';
+import { ownVersion } from '@notebridge/system/files/own-files';
+import { ensurePrivateDir } from '@notebridge/system/files/private-file';
+import { hasProcessEnded, ownProcessName, ownUserId } from '@notebridge/system/processes/own-user';
 import { Broker, type BrokerNotebook, type NotebookOpening } from '../broker/broker.js';
-import { BridgeError } from '../core/errors.js';
-import { hasProcessEnded, ownProcessName, ownUserId } from '../processes/own-user.js';
-import { withFileLock } from '../state/file-lock.js';
-import { ownVersion } from '../state/own-files.js';
-import { ensurePrivateDir } from '../state/private-file.js';
-import { quote } from '../util/quote.js';
 import { createNotebridge } from './create-notebridge.js';
 import { notebookKinds } from './notebooks/kinds.js';
 import type { OpenBrokerOptions } from './notebooks/notebook-kind.js';

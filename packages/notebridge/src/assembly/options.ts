@@ -1,5 +1,5 @@
-import type { Logger } from '@notebridge/kit/logger';
-import type { ToolServer } from '../core/tool-server.js';
+import type { ToolServer } from '@notebridge/protocol/core/tool-server';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { OpenNotebook } from './notebooks/open-notebook.js';
 import type { PageOptions } from './notebooks/page-options.js';
 import type { SettingsOptions } from './settings.js';

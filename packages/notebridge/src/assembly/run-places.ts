@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RunPlace } from '@notebridge/notebook/host';
+import { ownPackageFolder } from '@notebridge/system/files/own-files';
+import { findProgramPlaces } from '@notebridge/system/processes/program-places';
 import type { Config } from '../config/config.js';
 import { findNamedFiles } from '../config/named-files.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { findProgramPlaces } from '../processes/program-places.js';
-import { ownPackageFolder } from '../state/own-files.js';
 
 /** The places that a hub with this config runs, imports, or takes as configuration: code in a sandbox is given none of them to write to. */
 export function findRunPlaces(config: Config): RunPlace[] {

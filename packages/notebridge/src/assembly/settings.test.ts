@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readSettings } from './settings.js';
 

@@ -1,18 +1,18 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { RecordChannel } from '@notebridge/protocol/rpc/tapped-channel';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { type Redacting, Redactor } from '@notebridge/protocol/util/redactor';
+import type { ClosableLogger } from '@notebridge/system/files/closable-logger';
+import { ownVersion } from '@notebridge/system/files/own-files';
+import type { Environment } from '@notebridge/system/processes/environment';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { type Config, defaultConfig } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { loadMiddlewareModules } from '../config/load-middleware.js';
-import type { Middleware } from '../core/middleware.js';
 import { heedRecord } from '../identity/heed-record.js';
-import type { Environment } from '../processes/environment.js';
-import { stateDir } from '../processes/state-dir.js';
 import { RecentLog } from '../recent/recent-log.js';
-import type { RecordChannel } from '../rpc/tapped-channel.js';
-import type { ClosableLogger } from '../state/closable-logger.js';
-import { ownVersion } from '../state/own-files.js';
 import type { Telemetry } from '../telemetry/outgoing-calls.js';
-import { type Redacting, Redactor } from '../util/redactor.js';
 
 /** What is read before anything is opened. */
 export interface SettingsOptions {

@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadEmitter } from '@notebridge/bindings';
-import { reasonOf } from '@notebridge/kit/errno';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { gatherInput } from '../bindings/input.js';
-import { Renewer } from '../bindings/renewer.js';
-import { writePackage } from '../bindings/write-package.js';
-import { onToolsChanged, type ToolServers } from '../core/tool-server.js';
-import { writtenBy } from '../processes/written-rule.js';
-import { makeFolderInside } from '../state/folder-inside.js';
+import { gatherInput } from '@notebridge/code-mode/bindings/input';
+import { Renewer } from '@notebridge/code-mode/bindings/renewer';
+import { writePackage } from '@notebridge/code-mode/bindings/write-package';
+import { onToolsChanged, type ToolServers } from '@notebridge/protocol/core/tool-server';
+import { reasonOf } from '@notebridge/protocol/util/errno';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { makeFolderInside } from '@notebridge/system/files/folder-inside';
+import { writtenBy } from '@notebridge/system/processes/written-rule';
 
 export interface SharedFolderOptions {
   dir: string;

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError, codeOf } from '../core/errors.js';
-import { toPlainValue } from '../core/wire.js';
-import { ownProcessId } from '../processes/own-user.js';
-import { quote } from '../util/quote.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
+import { ownProcessId } from '@notebridge/system/processes/own-user';
 import { type HostPlace, readHostPlaces } from './host-place.js';
 import { dialHost, toOwnError } from './join-link.js';
 import type { EndedNotebook, ListedNotebook } from './shared-notebook.js';

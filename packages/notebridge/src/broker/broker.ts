@@ -1,14 +1,14 @@
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError, codeOf } from '../core/errors.js';
-import { ownProcessId } from '../processes/own-user.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { isSameFile } from '@notebridge/system/files/same-file';
+import { ownProcessId } from '@notebridge/system/processes/own-user';
 import { type HeldNotebooks, HostLink, type JoinRequest } from './host-link.js';
 import { readBrokerPlace, type WrittenPlace, writeHostPlace } from './host-place.js';
 import { dialHost } from './join-link.js';
 import { JoinListener } from './join-listener.js';
 import { fileOf, keyOf, type NotebookAddress } from './notebook-address.js';
 import { idFor } from './notebook-ids.js';
-import { isSameFile } from './same-file.js';
 import type { SharedNotebook } from './shared-notebook.js';
 
 /** A notebook that the broker has opened. */

@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CodeAsker } from '@notebridge/notebook/host';
-import { Cancellation } from '../core/cancellation.js';
-import { BridgeError } from '../core/errors.js';
-import { isQuestion } from '../core/questions.js';
-import type { Peer } from '../rpc/peer.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isQuestion } from '@notebridge/protocol/core/questions';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
 import { toOwnError } from './join-link.js';
 
 /** Asked by the process that lends its servers, in the middle of a call of the notebook's code. */

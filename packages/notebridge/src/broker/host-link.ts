@@ -1,8 +1,8 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Cancellation } from '../core/cancellation.js';
-import { BridgeError } from '../core/errors.js';
-import { toPlainValue } from '../core/wire.js';
-import type { Peer } from '../rpc/peer.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
 import type { LinkHandler } from './join-link.js';
 import type { NotebookAddress } from './notebook-address.js';
 import type { NotebookTerms } from './notebook-terms.js';

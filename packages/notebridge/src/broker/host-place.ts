@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { isJsonObject } from '@notebridge/kit/json';
-import { processExists, startOfProcess } from '@notebridge/kit/living-process';
-import { ownUserId } from '../processes/own-user.js';
-import { writeFileAtomic } from '../state/atomic-file.js';
-import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
-import { tryJson } from '../util/try-json.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '@notebridge/system/files/private-file';
+import { processExists, startOfProcess } from '@notebridge/system/processes/living-process';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 
 /**
  * Where a process that holds notebooks can be joined. It stands in a file that only the user can read, since it holds the secret by

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Cancellation } from '../core/cancellation.js';
-import { BridgeError, errorTable, RemoteError } from '../core/errors.js';
-import { createLineChannel } from '../rpc/line-channel.js';
-import { Peer } from '../rpc/peer.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, errorTable, RemoteError } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { createLineChannel } from '@notebridge/protocol/rpc/line-channel';
+import { Peer } from '@notebridge/protocol/rpc/peer';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { type HostPlace, isSameProcess } from './host-place.js';
 import { otherVersion, proveToHost } from './join-proof.js';
 import { LinkPace } from './link-pace.js';

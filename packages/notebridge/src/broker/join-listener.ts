@@ -1,11 +1,11 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { processExists } from '@notebridge/kit/living-process';
-import { createToken } from '@notebridge/kit/token';
-import { ownProcessId, ownUserId } from '../processes/own-user.js';
-import type { Peer } from '../rpc/peer.js';
-import { closeToOthers, ensurePrivateDir, namesInPrivateDir, removePrivateFile } from '../state/private-file.js';
-import { systemFault } from '../state/system-fault.js';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
+import { createToken } from '@notebridge/protocol/util/token';
+import { closeToOthers, ensurePrivateDir, namesInPrivateDir, removePrivateFile } from '@notebridge/system/files/private-file';
+import { systemFault } from '@notebridge/system/files/system-fault';
+import { processExists } from '@notebridge/system/processes/living-process';
+import { ownProcessId, ownUserId } from '@notebridge/system/processes/own-user';
 import { type LinkHandler, openJoinLink } from './join-link.js';
 import { admitJoiner } from './join-proof.js';
 

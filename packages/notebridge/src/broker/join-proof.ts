@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { isSameToken } from '@notebridge/kit/token';
-import { BridgeError, type ErrorCode, errorTable } from '../core/errors.js';
-import { ownProcessId } from '../processes/own-user.js';
-import { tryJson } from '../util/try-json.js';
+import { BridgeError, type ErrorCode, errorTable } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { isSameToken } from '@notebridge/protocol/util/token';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { ownProcessId } from '@notebridge/system/processes/own-user';
 
 /** What both sides know: the secret of the private file, and the address that stands beside it there. */
 export interface JoinSecret {

@@ -1,4 +1,4 @@
-import { BridgeError } from '../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { LeaseAgent } from './lease-questions.js';
 
 /** Who has the lease, and since when: milliseconds since the epoch. */

@@ -1,10 +1,10 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { MemoryProvider, type RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import type { CallContext } from '../core/call-context.js';
-import { MemoryProvider, type RunnableTool } from '../core/memory-provider.js';
-import type { ProviderEvent } from '../core/provider.js';
 import { Lease } from './lease.js';
 import { LeaseGate } from './lease-gate.js';
 

@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../core/call-context.js';
-import { BridgeError, codeOf, errorTable, RemoteError } from '../core/errors.js';
-import { ForwardingProvider } from '../core/forwarding-provider.js';
-import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
-import type { Provider } from '../core/provider.js';
-import { toPlainValue } from '../core/wire.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError, codeOf, errorTable, RemoteError } from '@notebridge/protocol/core/errors';
+import { ForwardingProvider } from '@notebridge/protocol/core/forwarding-provider';
+import { type Tool, type ToolResult, toFailedResult, toTextResult } from '@notebridge/protocol/core/mcp';
+import type { Provider } from '@notebridge/protocol/core/provider';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { Lease } from './lease.js';
 import { takeOverName } from './lease-errors.js';
 import type { LeaseAgent } from './lease-questions.js';

@@ -1,7 +1,7 @@
 import type { LeaseState } from '@notebridge/notebook/host';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { codeOf } from '@notebridge/protocol/core/errors';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Cancellation } from '../core/cancellation.js';
-import { codeOf } from '../core/errors.js';
 import { Lease } from './lease.js';
 import type { LeaseAgent } from './lease-questions.js';
 

@@ -1,8 +1,8 @@
-import { Listeners } from '@notebridge/kit/listeners';
 import type { LeaseState } from '@notebridge/notebook/host';
-import type { Cancellation } from '../core/cancellation.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import type { WatchedLease } from '../notebooks/watched-notebooks.js';
-import { settlesWithin } from '../util/settles-within.js';
 import { type Holding, heldError, nobodyError, refusedError, takenAwayError } from './lease-errors.js';
 import { type LeaseAgent, type LeaseAnswer, LeaseQuestions } from './lease-questions.js';
 

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { NotebookTools } from '@notebridge/notebook/host';
-import type { Cancellation } from '../core/cancellation.js';
-import { BridgeError } from '../core/errors.js';
-import type { Peer } from '../rpc/peer.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
 import { toCodeAsker } from './code-questions-link.js';
 
 /** The other end of `SuppliedTools`: an agent's process answers the calls of the notebook's code, by its own hub and guard. */

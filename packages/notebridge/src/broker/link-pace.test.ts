@@ -2,9 +2,9 @@
 
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Peer } from '../rpc/peer.js';
 import { openJoinLink } from './join-link.js';
 
 const nobody = { request: () => Promise.reject(new Error('nothing is asked here')), notify: () => {}, closed: () => {} };

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../core/call-context.js';
-import type { Cancellation } from '../core/cancellation.js';
-import { BridgeError } from '../core/errors.js';
-import { type Asker, isQuestion, mayAskIn, toAskable } from '../core/questions.js';
-import type { AskedCall } from '../questions/asked-call.js';
-import { AskedCalls, type SentCall } from '../questions/asked-calls.js';
-import type { Peer } from '../rpc/peer.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { type Asker, isQuestion, mayAskIn, toAskable } from '@notebridge/protocol/core/questions';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { AskedCall } from '@notebridge/protocol/questions/asked-call';
+import { AskedCalls, type SentCall } from '@notebridge/protocol/questions/asked-calls';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
 import { toOwnError } from './join-link.js';
 
 /** Beside the params of a request that a joined process passes on: the call in which its agent can be asked, and what. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { isJsonObject } from '@notebridge/kit/json';
-import { ownUserId } from '../processes/own-user.js';
-import { writeFileAtomic } from '../state/atomic-file.js';
-import { withFileLock } from '../state/file-lock.js';
-import { ensurePrivateDir, readPrivateFile } from '../state/private-file.js';
-import { tryJson } from '../util/try-json.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { withFileLock } from '@notebridge/system/files/file-lock';
+import { ensurePrivateDir, readPrivateFile } from '@notebridge/system/files/private-file';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import { keyOf, type NotebookAddress } from './notebook-address.js';
 
 /** Notebooks whose id is kept, the latest first. One that falls out gets a new id. */

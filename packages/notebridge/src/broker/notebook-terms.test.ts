@@ -1,7 +1,7 @@
 // @module-tag P-272
 
+import { codeOf } from '@notebridge/protocol/core/errors';
 import { expect, it } from 'vitest';
-import { codeOf } from '../core/errors.js';
 import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';
 
 const file = '/home/you/work.ipynb';

@@ -1,4 +1,4 @@
-import { BridgeError } from '../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 
 /** How a notebook was opened, as far as those who join it may insist on it. */
 export interface NotebookTerms {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startOfProcess } from '@notebridge/kit/living-process';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { startOfProcess } from '@notebridge/system/processes/living-process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type HostPlace, writeHostPlace } from './host-place.js';
 import { reachHost } from './reach-host.js';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError, codeOf } from '../core/errors.js';
-import type { Peer } from '../rpc/peer.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { type HostPlace, readBrokerPlace, readHostPlaces } from './host-place.js';
 import { dialHost, type LinkHandler } from './join-link.js';
 

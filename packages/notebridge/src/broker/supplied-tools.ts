@@ -1,8 +1,8 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
 import type { NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
-import { Cancellation } from '../core/cancellation.js';
-import type { Peer } from '../rpc/peer.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { LinkAskers } from './code-questions-link.js';
 
 /** An agent's process that lends its servers to the code of a notebook. */

@@ -1,13 +1,13 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import { MemoryProvider, type MemoryProviderOptions } from '@notebridge/protocol/core/memory-provider';
+import type { Provider } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { parseFrame } from '@notebridge/protocol/rpc/messages';
+import { rawTextOf } from '@notebridge/protocol/rpc/unread-members';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { BridgeError, RemoteError } from '../core/errors.js';
-import { toTextResult } from '../core/mcp.js';
-import { MemoryProvider, type MemoryProviderOptions } from '../core/memory-provider.js';
-import type { Provider } from '../core/provider.js';
-import { parseFrame } from '../rpc/messages.js';
-import { rawTextOf } from '../rpc/unread-members.js';
 import { Catalog } from './catalog.js';
 
 /** A provider with these tools; each returns the name of its provider. */

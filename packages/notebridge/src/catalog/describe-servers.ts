@@ -1,5 +1,5 @@
-import type { Tool } from '../core/mcp.js';
-import type { ToolServer, ToolServers } from '../core/tool-server.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { ToolServer, ToolServers } from '@notebridge/protocol/core/tool-server';
 import type { PolicyReport } from './policy-report.js';
 import { ToolNames, toolKeyOf } from './tool-names.js';
 

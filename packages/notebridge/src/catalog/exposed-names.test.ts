@@ -1,7 +1,7 @@
 // @module-tag P-061
 
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
 import { describe, expect, it } from 'vitest';
-import type { ToolAddress } from '../core/tool-address.js';
 import { exposeNames, maxExposedNameLength, ownersByPrefix } from './exposed-names.js';
 
 const at = (server: string, tool: string): ToolAddress => ({ server, tool });

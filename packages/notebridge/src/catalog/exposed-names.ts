@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ToolAddress } from '../core/tool-address.js';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
 
 /**
  * Some hosts refuse tool names over 64 characters, and put a prefix of their own before ours: `mcp__notebridge__` is the longest

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import { MemoryToolServer, MemoryToolServers } from '@notebridge/protocol/core/memory-tool-server';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { toTextResult } from '../core/mcp.js';
-import { MemoryToolServer, MemoryToolServers } from '../core/memory-tool-server.js';
 import { Catalog } from './catalog.js';
 import { ServerTools } from './server-tools.js';
 

@@ -1,9 +1,9 @@
 // @module-tag P-370
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import type { Caller } from '../core/call-context.js';
 import { ListPages } from './list-pages.js';
 
 const items = Array.from({ length: 2500 }, (_, at) => ({ name: `t${at}` }));

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../core/call-context.js';
-import { BridgeError } from '../core/errors.js';
-import { owner, principalKey } from '../core/principal.js';
-import { quote } from '../util/quote.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { owner, principalKey } from '@notebridge/protocol/core/principal';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 
 interface Kept {
   ownerKey: string;

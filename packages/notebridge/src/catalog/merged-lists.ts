@@ -1,10 +1,10 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { appendAll } from '@notebridge/kit/long-lists';
-import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
-import type { CallContext } from '../core/call-context.js';
-import { codeOf, errorTable, RemoteError } from '../core/errors.js';
-import { type ListMethod, listMethods } from '../core/list-methods.js';
-import type { Provider } from '../core/provider.js';
+import { type CacheHints, cacheHintsOf, mergeCacheHints } from '@notebridge/protocol/core/cache-hints';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { codeOf, errorTable, RemoteError } from '@notebridge/protocol/core/errors';
+import { type ListMethod, listMethods } from '@notebridge/protocol/core/list-methods';
+import type { Provider } from '@notebridge/protocol/core/provider';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
 
 /** The lists of several providers as one. */
 export interface MergedList {

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { BridgeError } from '../core/errors.js';
 import { notListed } from './not-listed.js';
 
 const loggedOut = new BridgeError('login_required', 'Run: notebridge login away.', { data: { command: 'notebridge login away' } });

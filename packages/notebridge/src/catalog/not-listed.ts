@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError, type ErrorCode } from '../core/errors.js';
-import { quote } from '../util/quote.js';
+import { BridgeError, type ErrorCode } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
 
 /** What they mean for a call is not so for a list: it may be asked for again whatever became of it. */
 const ofCallsAlone: ReadonlySet<ErrorCode> = new Set(['hub_gone', 'page_gone', 'timeout', 'cancelled', 'limit_reached', 'internal']);

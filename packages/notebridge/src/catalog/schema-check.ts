@@ -1,4 +1,4 @@
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 
 const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 const dialect = /^https?:\/\/json-schema\.org\/(draft\/(2020-12|2019-09)|draft-0[67])\/schema#?$/;

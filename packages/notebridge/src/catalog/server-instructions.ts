@@ -1,4 +1,4 @@
-import type { ToolServer } from '../core/tool-server.js';
+import type { ToolServer } from '@notebridge/protocol/core/tool-server';
 
 /** Agents pay for every word with each session: so many characters of one server, and of all. */
 const most = { ofOne: 2000, ofAll: 8000 };

@@ -1,13 +1,13 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
-import type { CallContext } from '../core/call-context.js';
-import { BridgeError, codeOf } from '../core/errors.js';
-import { type ListMethod, listMethods } from '../core/list-methods.js';
-import type { Tool } from '../core/mcp.js';
-import type { ToolServer } from '../core/tool-server.js';
-import { quote } from '../util/quote.js';
+import { type CacheHints, mergeCacheHints } from '@notebridge/protocol/core/cache-hints';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { type ListMethod, listMethods } from '@notebridge/protocol/core/list-methods';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { ToolServer } from '@notebridge/protocol/core/tool-server';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
 import { mergeLists } from './merged-lists.js';
 import { notListed } from './not-listed.js';
 

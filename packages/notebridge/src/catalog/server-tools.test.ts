@@ -1,14 +1,14 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from '@notebridge/protocol/core/memory-tool-server';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { Exposure, ServerState, ToolServer } from '@notebridge/protocol/core/tool-server';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { Cancellation } from '../core/cancellation.js';
-import { BridgeError, RemoteError } from '../core/errors.js';
-import { toTextResult } from '../core/mcp.js';
-import type { RunnableTool } from '../core/memory-provider.js';
-import { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from '../core/memory-tool-server.js';
-import type { ProviderEvent } from '../core/provider.js';
-import type { Exposure, ServerState, ToolServer } from '../core/tool-server.js';
 import { ServerTools } from './server-tools.js';
 
 const inputSchema = { type: 'object' };

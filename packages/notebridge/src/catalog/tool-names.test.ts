@@ -1,12 +1,12 @@
 // @module-tag P-177
 
-import { silentLogger } from '@notebridge/kit/logger';
+import { MemoryToolServer, MemoryToolServers } from '@notebridge/protocol/core/memory-tool-server';
+import { answer } from '@notebridge/protocol/core/middleware';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import type { ToolServer } from '@notebridge/protocol/core/tool-server';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { MemoryToolServer, MemoryToolServers } from '../core/memory-tool-server.js';
-import { answer } from '../core/middleware.js';
-import type { ToolAddress } from '../core/tool-address.js';
-import type { ToolServer } from '../core/tool-server.js';
 import { Hub } from '../hub.js';
 import { ServerTools } from './server-tools.js';
 import { ToolNames } from './tool-names.js';

@@ -1,6 +1,6 @@
-import type { Tool } from '../core/mcp.js';
-import type { ToolAddress } from '../core/tool-address.js';
-import type { Exposure, NameStyle, ToolServer, ToolServers } from '../core/tool-server.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import type { Exposure, NameStyle, ToolServer, ToolServers } from '@notebridge/protocol/core/tool-server';
 import { exposeNames, type NamingRules, ownersByPrefix } from './exposed-names.js';
 
 /** What the names were made of. */

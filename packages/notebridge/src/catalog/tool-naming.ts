@@ -1,5 +1,5 @@
-import type { Middleware } from '../core/middleware.js';
-import type { ToolAddress } from '../core/tool-address.js';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
 import type { ServerTools } from './server-tools.js';
 
 /**

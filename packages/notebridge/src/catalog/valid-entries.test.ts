@@ -6,10 +6,10 @@ import {
   ListToolsResultSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator as ValidatorV1 } from '@modelcontextprotocol/sdk/validation/ajv-provider.js';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type ListMethod, listMethods } from '@notebridge/protocol/core/list-methods';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { oddItems, oddTools, shownOf, validTools } from '../../test/support/odd-entries.js';
-import { type ListMethod, listMethods } from '../core/list-methods.js';
 import { toLegacyTools } from '../doors/mcp/legacy-era.js';
 import { toValidList } from './valid-entries.js';
 

@@ -1,7 +1,7 @@
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type ListMethod, listMethods } from '../core/list-methods.js';
-import type { LeftOutEntry } from '../core/tool-server.js';
-import { quote } from '../util/quote.js';
+import { type ListMethod, listMethods } from '@notebridge/protocol/core/list-methods';
+import type { LeftOutEntry } from '@notebridge/protocol/core/tool-server';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 import { createCompileCheck } from './schema-check.js';
 
 /** Makes a value valid: the same one if it is, another one if that can be said, undefined if it has to be left out. */

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { logLevels } from '@notebridge/kit/logger';
+import { noOtherTools } from '@notebridge/code-mode/execution/code-mode-limits';
+import { logLevels } from '@notebridge/protocol/util/logger';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { InvalidArgumentError, Option } from 'commander';
-import { noOtherTools } from '../config/code-mode-limits.js';
 import { hubNamePattern } from '../identity/hub-name.js';
-import { stateDir } from '../processes/state-dir.js';
 import { type CommandOption, type OptionsOf, option } from './define-command.js';
 
 export const parsePort = numberWithin(0, 65_535, 'A port is a whole number from 0 to 65535.');

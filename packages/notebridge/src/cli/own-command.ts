@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { shellWord } from '@notebridge/kit/shell-word';
-import type { Environment } from '../processes/environment.js';
-import { ownPackageFolder } from '../state/own-files.js';
+import { ownPackageFolder } from '@notebridge/system/files/own-files';
+import type { Environment } from '@notebridge/system/processes/environment';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import { commandDescriptions } from './command-names.js';
 
 /**

@@ -1,13 +1,13 @@
 import { isAbsolute, parse } from 'node:path';
-import type { LoggerLevel } from '@notebridge/kit/logger';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { LoggerLevel } from '@notebridge/protocol/util/logger';
+import type { Redacting } from '@notebridge/protocol/util/redactor';
+import { createFileLogger, type FileLogger } from '@notebridge/system/files/file-logger';
+import { assertKeptOutside } from '@notebridge/system/processes/written-rule';
 import { createNotebridge, type Notebridge } from '../assembly/create-notebridge.js';
 import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import type { NotebridgeOptions } from '../assembly/options.js';
 import { loadConfig } from '../config/load-config.js';
-import { BridgeError } from '../core/errors.js';
-import { assertKeptOutside } from '../processes/written-rule.js';
-import { createFileLogger, type FileLogger } from '../state/file-logger.js';
-import type { Redacting } from '../util/redactor.js';
 import { type HubCommandOptions, toWholeKernel } from './command-options.js';
 import { logFaults, untilSignal } from './process-life.js';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 
 /** Uncaught faults go to the log: a middleware that forgets an await must not cost the agent its notebook. */
 export function logFaults(logger: Logger): void {

@@ -1,7 +1,7 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
-import { isAtLeast, type Logger, type LoggerLevel, silentLogger, toLogger } from '@notebridge/kit/logger';
-import type { Redacting } from '../util/redactor.js';
+import { printJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { isAtLeast, type Logger, type LoggerLevel, silentLogger, toLogger } from '@notebridge/protocol/util/logger';
+import type { Redacting } from '@notebridge/protocol/util/redactor';
 import { type Paint, paintFor, plain } from './terminal.js';
 
 export interface TerminalLoggerOptions {

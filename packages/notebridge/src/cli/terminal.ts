@@ -1,8 +1,8 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { ExactNumber } from '@notebridge/kit/json';
-import { largestOf } from '@notebridge/kit/long-lists';
-import { printMessage } from '../core/wire.js';
-import type { Environment } from '../processes/environment.js';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import { ExactNumber } from '@notebridge/protocol/json';
+import { largestOf } from '@notebridge/protocol/util/long-lists';
+import type { Environment } from '@notebridge/system/processes/environment';
 
 const styles = ['bold', 'dim', 'red', 'green', 'yellow'] as const;
 

@@ -1,10 +1,10 @@
-import type { ClusterSettings } from './cluster-settings.js';
-import { type CodeModeLimits, defaultCodeModeLimits, type TypeCheckMode } from './code-mode-limits.js';
+import type { ClusterSettings } from '@notebridge/cluster/cluster-settings';
+import { type CodeModeLimits, defaultCodeModeLimits, type TypeCheckMode } from '@notebridge/code-mode/execution/code-mode-limits';
+import type { SkillFolder } from '@notebridge/code-mode/skills/skill-folder';
 import type { DoorAuth } from './door-auth.js';
 import type { ExchangeRule } from './exchange-rule.js';
 import type { OtlpSettings } from './otlp-settings.js';
 import type { ApprovalMode, ServerConfig } from './server-config.js';
-import type { SkillFolder } from './skill-folder.js';
 
 /** Bounds of the hub. Every one is a whole number; times are in milliseconds. */
 export const defaultLimits = {

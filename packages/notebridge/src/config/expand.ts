@@ -1,5 +1,5 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import type { Environment } from '../processes/environment.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { KeyPath, Problem } from './fault.js';
 
 /**

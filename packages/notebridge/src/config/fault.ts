@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 export type KeyPath = readonly (string | number)[];
 

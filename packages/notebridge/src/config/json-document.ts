@@ -1,5 +1,5 @@
+import { positionsIn } from '@notebridge/protocol/util/text-position';
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { positionsIn } from '../util/text-position.js';
 import { type Fault, type Faults, isFilled, type KeyPath, type Problem, writePath } from './fault.js';
 
 /** A JSON file (comments and trailing commas allowed) whose values know where they stand. */

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BridgeError } from '../core/errors.js';
 import { defaultAudit, defaultLimits, defaultScriptTimeoutMs } from './config.js';
 import { loadConfig, userConfigFile } from './load-config.js';
 

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '@notebridge/system/processes/environment';
+import { stateDir } from '@notebridge/system/processes/state-dir';
+import { adviceOnWritten, writtenBy } from '@notebridge/system/processes/written-rule';
 import { heedRecord } from '../identity/heed-record.js';
-import type { Environment } from '../processes/environment.js';
-import { stateDir } from '../processes/state-dir.js';
-import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
 import { type Config, defaultConfig } from './config.js';
 import { unreadableFile } from './fault.js';
 import { findNamedFiles } from './named-files.js';

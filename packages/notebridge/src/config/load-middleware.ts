@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { didYouMean } from '@notebridge/kit/did-you-mean';
-import { isJsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../core/errors.js';
-import type { Middleware } from '../core/middleware.js';
-import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { didYouMean } from '@notebridge/protocol/util/did-you-mean';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { adviceOnWritten, writtenBy } from '@notebridge/system/processes/written-rule';
 
 /**
  * Imports the middleware modules of a config, in their order; relative paths start from `baseDir`. A module's default export is

@@ -1,9 +1,9 @@
 import { dirname, resolve } from 'node:path';
-import { didYouMean } from '@notebridge/kit/did-you-mean';
-import { isJsonObject } from '@notebridge/kit/json';
+import type { ClusterSettings } from '@notebridge/cluster/cluster-settings';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { didYouMean } from '@notebridge/protocol/util/did-you-mean';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { z } from 'zod';
-import type { Environment } from '../processes/environment.js';
-import type { ClusterSettings } from './cluster-settings.js';
 import type { Config } from './config.js';
 import { expandStrings, variablesIn } from './expand.js';
 import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue, writePath } from './fault.js';

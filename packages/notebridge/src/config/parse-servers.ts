@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 import type { KeyPath, Problem } from './fault.js';
 import { startsNotebridge } from './starts-notebridge.js';
 

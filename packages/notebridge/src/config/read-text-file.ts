@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { TextDecoder } from 'node:util';
-import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
+import { errnoOf, reasonOf, remedyOf } from '@notebridge/protocol/util/errno';
 
 /** What came of reading a file. `why` completes the sentence "the file …"; `next` is what to do about it. */
 export type TextRead = { kind: 'text'; text: string } | { kind: 'absent' } | { kind: 'unreadable'; why: string; next: string };

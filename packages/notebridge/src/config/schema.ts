@@ -1,6 +1,6 @@
+import { defaultClusterAudit, defaultClusterName, defaultDrainMs } from '@notebridge/cluster/cluster-settings';
+import { defaultCodeModeLimits, noOtherTools, typeCheckModes } from '@notebridge/code-mode/execution/code-mode-limits';
 import * as z from 'zod';
-import { defaultClusterAudit, defaultClusterName, defaultDrainMs } from './cluster-settings.js';
-import { defaultCodeModeLimits, noOtherTools, typeCheckModes } from './code-mode-limits.js';
 import {
   defaultAloneDrainMs,
   defaultAudit,

@@ -1,5 +1,5 @@
-import type { Era } from '../core/protocol-versions.js';
-import type { Exposure, NameStyle, Placement } from '../core/tool-server.js';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import type { Exposure, NameStyle, Placement } from '@notebridge/protocol/core/tool-server';
 
 /** Which calls a person is asked about: none; of tools that the entry names; of those that may destroy something; of all that may write. */
 export type ApprovalMode = 'none' | 'listed' | 'destructive' | 'writes';

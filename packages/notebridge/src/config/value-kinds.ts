@@ -1,5 +1,5 @@
+import { isNatsUrl } from '@notebridge/cluster/cluster-settings';
 import * as z from 'zod';
-import { isNatsUrl } from './cluster-settings.js';
 
 /* The kinds of values that a config has. The error text of each says what is wanted. */
 

@@ -1,9 +1,9 @@
 import { appendFile, mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { BridgeError } from '@notebridge/protocol/core/errors';
+import { AsyncEvent } from '@notebridge/protocol/util/async-event';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { BridgeError } from '../core/errors.js';
-import { AsyncEvent } from '../util/async-event.js';
 import type { Config } from './config.js';
 import { loadConfig } from './load-config.js';
 import { ConfigWatch, type WatchConfigOptions } from './watch-config.js';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { errnoOf, reasonOf } from '@notebridge/kit/errno';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { errnoOf, reasonOf } from '@notebridge/protocol/util/errno';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { FSWatcher } from 'chokidar';
-import { BridgeError } from '../core/errors.js';
-import type { Environment } from '../processes/environment.js';
 import type { Config } from './config.js';
 import { unreadableFile } from './fault.js';
 import { loadConfig, maxConfigBytes } from './load-config.js';

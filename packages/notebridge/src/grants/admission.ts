@@ -1,14 +1,14 @@
-import { BridgeError } from '../core/errors.js';
-import type { Tool } from '../core/mcp.js';
-import type { Principal } from '../core/principal.js';
-import type { ProviderEvent } from '../core/provider.js';
-import type { ToolAddress } from '../core/tool-address.js';
-import { quote } from '../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { ListerOf } from '@notebridge/protocol/core/may-list';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { AllowList } from './allow-list.js';
 import { allows, allowsWhole, type Bound, Bounds, charge, type GrantSource, type Ticket } from './bounds.js';
 import { type Delegations, isDelegated } from './delegations.js';
 import { notebookServer } from './guarded-methods.js';
-import type { ListerOf } from './may-list.js';
 
 export interface AdmissionOptions {
   /** Left out: no grant is known before `open`. */

@@ -1,6 +1,6 @@
-import { BridgeError } from '../core/errors.js';
-import type { ToolAddress } from '../core/tool-address.js';
-import { quote } from '../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { quote } from '@notebridge/protocol/util/quote';
 
 /** The tools that a list of patterns allows. */
 export interface AllowList {

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { printJson } from '@notebridge/kit/exact-json';
-import { ExactNumber } from '@notebridge/kit/json';
-import type { CallContext, Caller } from '../core/call-context.js';
-import type { ToolAddress } from '../core/tool-address.js';
-import { roughSizeOf } from '../rpc/rough-size.js';
-import { redactValue } from '../util/redact-members.js';
-import type { Redactor } from '../util/redactor.js';
+import type { CallContext, Caller } from '@notebridge/protocol/core/call-context';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { printJson } from '@notebridge/protocol/exact-json';
+import { ExactNumber } from '@notebridge/protocol/json';
+import { roughSizeOf } from '@notebridge/protocol/rpc/rough-size';
+import { redactValue } from '@notebridge/protocol/util/redact-members';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
 import type { Grant } from './grant.js';
 
 /** Who allowed a call: the person at the agent that made it, the owner, or either of them for the whole session before. */

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
-import { reasonOf, remedyOf } from '@notebridge/kit/errno';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { ownUserId } from '../processes/own-user.js';
-import { ensurePrivateDir } from '../state/private-file.js';
-import { RotatingFile } from '../state/rotating-file.js';
-import type { Redactor } from '../util/redactor.js';
+import { reasonOf, remedyOf } from '@notebridge/protocol/util/errno';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
+import { ensurePrivateDir } from '@notebridge/system/files/private-file';
+import { RotatingFile } from '@notebridge/system/files/rotating-file';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import { type AuditEntry, type GrantChange, type RefusedEntry, toAuditLine, toGrantLine, toRefusedLine } from './audit-line.js';
 
 export interface AuditLogOptions {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BridgeError } from '../core/errors.js';
 import { createSecret } from '../identity/secret.js';
 import { type Authority, createAuthority } from './authority.js';
 import type { GrantDoor } from './grant.js';

@@ -1,5 +1,5 @@
-import { BridgeError } from '../core/errors.js';
-import { owner, type Principal } from '../core/principal.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
 import { hashSecret, isSecret } from '../identity/secret.js';
 import { type EndOfGrant, unverified } from './ended-grants.js';
 import type { GrantDoor, LiveGrant } from './grant.js';

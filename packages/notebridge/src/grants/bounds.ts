@@ -1,7 +1,7 @@
-import { appendAll } from '@notebridge/kit/long-lists';
-import { BridgeError } from '../core/errors.js';
-import type { ToolAddress } from '../core/tool-address.js';
-import { TokenBucket } from '../util/token-bucket.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
+import { TokenBucket } from '@notebridge/protocol/util/token-bucket';
 import type { AllowList } from './allow-list.js';
 import { type Delegation, type Delegations, isDelegated } from './delegations.js';
 import { ended } from './ended-grants.js';

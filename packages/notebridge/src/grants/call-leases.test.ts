@@ -1,4 +1,4 @@
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { createVirtualTime } from '../../test/support/hubs-in-memory.js';
 import { CallLeases } from './call-leases.js';

@@ -1,6 +1,6 @@
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Runtime } from '../util/runtime.js';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 import type { Grant } from './grant.js';
 import type { GrantRecords, NotCounted } from './grant-records.js';
 

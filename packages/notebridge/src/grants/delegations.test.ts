@@ -1,13 +1,14 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DelegationTerms } from '@notebridge/protocol/core/delegate-rights';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codeOf } from '../core/errors.js';
-import type { Tool } from '../core/mcp.js';
-import { owner, type Principal } from '../core/principal.js';
 import { Admission } from './admission.js';
 import type { Ticket } from './bounds.js';
-import { Delegations, type DelegationTerms } from './delegations.js';
+import { Delegations } from './delegations.js';
 import type { GrantTerms } from './grant.js';
 import { GrantStore } from './grant-store.js';
 

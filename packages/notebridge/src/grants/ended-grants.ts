@@ -1,5 +1,5 @@
-import { BridgeError } from '../core/errors.js';
-import { quote } from '../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 import { type Grant, maxTtlMs } from './grant.js';
 
 /** Why a token opens nothing. `unverified`: nobody can tell now whether it does. */

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { ExchangeRule } from '../config/exchange-rule.js';
-import { BridgeError } from '../core/errors.js';
 import { createGrant } from './grant.js';
 import type { GrantStore, IssuedGrant } from './grant-store.js';
 import { IdentityGrants, type IdentityTerms } from './identity-grants.js';

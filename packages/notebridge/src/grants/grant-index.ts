@@ -1,4 +1,4 @@
-import type { Runtime } from '../util/runtime.js';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 import { type Grant, type LiveGrant, toLive } from './grant.js';
 import type { GrantListener } from './grant-records.js';
 

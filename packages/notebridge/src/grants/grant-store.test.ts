@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Logger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GrantStore } from './grant-store.js';
 

@@ -1,9 +1,9 @@
-import { Listeners } from '@notebridge/kit/listeners';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { type Runtime, systemRuntime } from '@notebridge/protocol/util/runtime';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import { createSecret, hashSecret, isSecret } from '../identity/secret.js';
-import { ownUserId } from '../processes/own-user.js';
-import { type Runtime, systemRuntime } from '../util/runtime.js';
 import type { GrantChange } from './audit-line.js';
 import { CallLeases } from './call-leases.js';
 import { type EndOfGrant, ended } from './ended-grants.js';

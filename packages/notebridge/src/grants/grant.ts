@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../core/errors.js';
-import { quote } from '../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 import { type AllowList, allowsNothing, parseAllowList } from './allow-list.js';
 
 /** Which door a grant opens: the tool proxy for code, the MCP doors for agents, or what shows how the hub is, without a call. Only one of them. */

@@ -1,6 +1,6 @@
+import { codeModeServer } from '@notebridge/protocol/core/tool-address';
 import { expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { codeModeServer } from '../core/tool-address.js';
 import { Hub } from '../hub.js';
 import { Admission } from './admission.js';
 import { createGuard } from './guard.js';

@@ -1,20 +1,20 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { toPrivateResult } from '../core/cache-hints.js';
-import type { CallContext } from '../core/call-context.js';
-import type { CallObserver } from '../core/call-observer.js';
-import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
-import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
-import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
-import { owner, type Principal } from '../core/principal.js';
-import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
-import { quote } from '../util/quote.js';
+import { toPrivateResult } from '@notebridge/protocol/core/cache-hints';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import type { CallObserver } from '@notebridge/protocol/core/call-observer';
+import { BridgeError, codeOf, RemoteError } from '@notebridge/protocol/core/errors';
+import { errorCodeMetaKey, type Tool } from '@notebridge/protocol/core/mcp';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
+import { codeModeServer, type ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { type WhileLive, workWhileLive } from '@notebridge/protocol/core/while-live';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { Admission, Rights } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
 import type { ApprovedBy, AuditEntry } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';
 import type { Ticket } from './bounds.js';
 import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
-import { type WhileLive, workWhileLive } from './while-live.js';
 
 /** How the guard learns what a name of the agents' doors stands for. */
 export interface GuardOptions {

@@ -4,14 +4,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { classOfMethod, type MethodClass, methodsOfSdks } from '../../test/support/mcp-methods.js';
-import { codeOf } from '../core/errors.js';
-import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
-import { Redactor } from '../util/redactor.js';
 import { Admission } from './admission.js';
 import { AuditLog } from './audit-log.js';
 import { GrantStore } from './grant-store.js';

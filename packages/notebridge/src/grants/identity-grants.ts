@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { Grant, GrantTerms } from './grant.js';
 import type { GrantStore, IssuedGrant } from './grant-store.js';
 

@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { BridgeError } from '@notebridge/protocol/core/errors';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import type { BridgeError } from '../core/errors.js';
-import { owner, type Principal } from '../core/principal.js';
 import { Admission } from './admission.js';
 import { Delegations } from './delegations.js';
 import { GrantStore } from './grant-store.js';
 import { createGuard } from './guard.js';
-import { LiveGrants } from './while-live.js';
+import { LiveGrants } from './live-grants.js';
 
 let dir: string;
 let now: number;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MountedTokens } from './mounted-tokens.js';
 

@@ -1,6 +1,6 @@
-import type { Logger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { readMountedSecrets } from '@notebridge/system/processes/mounted-secret';
 import { hashSecret } from '../identity/secret.js';
-import { readMountedSecrets } from '../processes/mounted-secret.js';
 import { tokenOf } from './authority.js';
 
 export interface MountedTokensOptions {

@@ -1,7 +1,7 @@
 // @module-tag P-179
 
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type RefusedEntry, toRefusedLine } from './audit-line.js';
 import { Refusals, remoteClassOf } from './refusals.js';

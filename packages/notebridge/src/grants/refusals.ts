@@ -1,6 +1,6 @@
-import { classOfAddress, meantAddress } from '@notebridge/kit/address-class';
-import type { Logger } from '@notebridge/kit/logger';
-import type { RefusedAttempt } from '../net/refused-attempt.js';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { classOfAddress, meantAddress } from '@notebridge/system/net/address-class';
+import type { RefusedAttempt } from '@notebridge/system/net/refused-attempt';
 import type { RefusedEntry } from './audit-line.js';
 
 export interface RefusalsOptions {

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { heedWritten } from '@notebridge/system/processes/written-rule';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { heedWritten } from '../processes/written-rule.js';
 import { GrantStore } from './grant-store.js';
 import { RotatingToken } from './rotating-token.js';
 

@@ -1,10 +1,10 @@
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { codeOf } from '../core/errors.js';
-import { assertKeptOutside } from '../processes/written-rule.js';
-import { writeFileAtomic } from '../state/atomic-file.js';
-import { removePrivateFile } from '../state/private-file.js';
-import type { Redactor } from '../util/redactor.js';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { removePrivateFile } from '@notebridge/system/files/private-file';
+import { assertKeptOutside } from '@notebridge/system/processes/written-rule';
 import { type GrantTerms, parseTtl } from './grant.js';
 import type { GrantStore } from './grant-store.js';
 

@@ -1,6 +1,6 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import type { SealedTexts } from '../util/sealed-text.js';
-import { tryJson } from '../util/try-json.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import type { SealedTexts } from '@notebridge/protocol/util/sealed-text';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 import { endTimeOf, rememberedMs } from './ended-grants.js';
 import { type Grant, parseGrant } from './grant.js';
 

@@ -1,7 +1,7 @@
-import { BridgeError } from '../core/errors.js';
-import { type SharedStore, StoreConflict, StoreUnavailable } from '../state/shared-store.js';
-import type { Runtime } from '../util/runtime.js';
-import type { SealedTexts } from '../util/sealed-text.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
+import type { SealedTexts } from '@notebridge/protocol/util/sealed-text';
+import { type SharedStore, StoreConflict, StoreUnavailable } from '@notebridge/system/files/shared-store';
 import type { Grant } from './grant.js';
 import { keyOfGrant, nextEntry, printGrantEntry, readGrantEntry, type SharedGrantEntry, ttlOfGrant } from './shared-grant-entry.js';
 

@@ -1,4 +1,4 @@
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemorySharedStore, type MemoryStoreClient } from '../../test/support/memory-shared-store.js';
 import { createSteppedRuntime, type SteppedRuntime } from '../../test/support/stepped-runtime.js';

@@ -1,10 +1,10 @@
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../core/errors.js';
-import type { SharedStore, StoreChange, StoreWatch } from '../state/shared-store.js';
-import { deriveKey } from '../util/derive-key.js';
-import type { Runtime } from '../util/runtime.js';
-import { SealedTexts } from '../util/sealed-text.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { deriveKey } from '@notebridge/protocol/util/derive-key';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
+import { SealedTexts } from '@notebridge/protocol/util/sealed-text';
+import type { SharedStore, StoreChange, StoreWatch } from '@notebridge/system/files/shared-store';
 import { endTimeOf } from './ended-grants.js';
 import type { Grant } from './grant.js';
 import type { GrantListener, GrantRecords, NotCounted } from './grant-records.js';

@@ -1,7 +1,7 @@
 // @module-tag P-180
 
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { createTokenIssuer, encodePart, podClaims, pss, type SigningKey, signToken } from '../../test/support/token-issuer.js';
 import { findTokenFault, readSignedToken } from './signed-token.js';

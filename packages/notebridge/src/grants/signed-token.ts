@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { CryptoKey, JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose';
 
 /** A JSON Web Token as it was sent: not verified yet. */

@@ -1,6 +1,6 @@
-import { ownUserId } from '../processes/own-user.js';
-import { heedWritten } from '../processes/written-rule.js';
-import { readWrittenFolders } from '../state/folder-record.js';
+import { readWrittenFolders } from '@notebridge/system/files/folder-record';
+import { ownUserId } from '@notebridge/system/processes/own-user';
+import { heedWritten } from '@notebridge/system/processes/written-rule';
 
 /** Has this process keep to what the user's state folder says of folders that code in a sandbox could write to. Twice is harmless. */
 export function heedRecord(stateDir: string): void {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { processExists } from '@notebridge/kit/living-process';
-import { ownUserId } from '../processes/own-user.js';
-import { writeFileAtomic } from '../state/atomic-file.js';
-import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
-import { readAtMost } from '../util/read-at-most.js';
-import { tryJson } from '../util/try-json.js';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { readAtMost } from '@notebridge/protocol/util/read-at-most';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '@notebridge/system/files/private-file';
+import { processExists } from '@notebridge/system/processes/living-process';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import { hubNamePattern, usualHubName } from './hub-name.js';
 import { verifyProof } from './owner-token.js';
 

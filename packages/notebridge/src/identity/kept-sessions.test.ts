@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { owner } from '@notebridge/protocol/core/principal';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import type { LeftSession } from '@notebridge/system/files/session-shelf';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { owner } from '../core/principal.js';
 import { KeptSessions } from './kept-sessions.js';
-import type { LeftSession } from './session-shelf.js';
 
 let dir: string;
 let nowMs = 0;

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { isJsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { type Principal, principalKey } from '../core/principal.js';
-import { isLegacyVersion } from '../core/protocol-versions.js';
-import { ownUserId } from '../processes/own-user.js';
-import { writeFileAtomic } from '../state/atomic-file.js';
-import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
-import { tryJson } from '../util/try-json.js';
+import { type Principal, principalKey } from '@notebridge/protocol/core/principal';
+import { isLegacyVersion } from '@notebridge/protocol/core/protocol-versions';
+import { isJsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '@notebridge/system/files/private-file';
+import type { LeftSession, SessionShelf } from '@notebridge/system/files/session-shelf';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import { usualHubName } from './hub-name.js';
-import type { LeftSession, SessionShelf } from './session-shelf.js';
 
 /** How long a hub may take to be started again. Milliseconds. */
 const keptMs = 60_000;

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { heedWritten } from '@notebridge/system/processes/written-rule';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { heedWritten } from '../processes/written-rule.js';
 import { openAddress } from './open-address.js';
 
 const address = 'http://localhost:1/console#code=a&b="<c>"';

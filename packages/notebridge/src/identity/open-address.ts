@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type BrowserResult, type OpenBrowserOptions, openBrowser } from '../processes/browser.js';
-import { createPrivateFile } from '../state/private-file.js';
-import { makeOwnScratch } from './own-scratch.js';
+import { makeOwnScratch } from '@notebridge/system/files/own-scratch';
+import { createPrivateFile } from '@notebridge/system/files/private-file';
+import { type BrowserResult, type OpenBrowserOptions, openBrowser } from '@notebridge/system/processes/browser';
 
 /** A browser has read it by then. Milliseconds. */
 const keptMs = 60_000;

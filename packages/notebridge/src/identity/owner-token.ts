@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
-import { isSameToken } from '@notebridge/kit/token';
-import { BridgeError } from '../core/errors.js';
-import { ownUserId } from '../processes/own-user.js';
-import { createPrivateFile, ensurePrivateDir, readPrivateFile } from '../state/private-file.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isSameToken } from '@notebridge/protocol/util/token';
+import { createPrivateFile, ensurePrivateDir, readPrivateFile } from '@notebridge/system/files/private-file';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import { createSecret, isSecret } from './secret.js';
 
 const fileOf = (dir: string): string => join(dir, 'owner-token');

@@ -1,7 +1,7 @@
 import { createHmac, randomInt } from 'node:crypto';
-import { type CodeVerdict, codeLifeMs } from '@notebridge/kit/entry-codes';
-import type { TypedCodes } from '@notebridge/kit/entry-gate';
-import { isSameToken } from '@notebridge/kit/token';
+import { isSameToken } from '@notebridge/protocol/util/token';
+import { type CodeVerdict, codeLifeMs } from '@notebridge/system/net/entry-codes';
+import type { TypedCodes } from '@notebridge/system/net/entry-gate';
 import { ensureOwnerToken } from './owner-token.js';
 
 /** Without letters that are taken for others (Crockford’s Base32). */

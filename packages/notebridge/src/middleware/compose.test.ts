@@ -1,8 +1,8 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { type Answered, answer, type Hook, type Middleware } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { parseFrame, printFrame, ResultAnswer } from '@notebridge/protocol/rpc/messages';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { type Answered, answer, type Hook, type Middleware } from '../core/middleware.js';
-import { parseFrame, printFrame, ResultAnswer } from '../rpc/messages.js';
 import { composeMiddleware, type Terminal } from './compose.js';
 
 const hookNames = [

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../core/errors.js';
-import type { Hook, Middleware, MiddlewareContext } from '../core/middleware.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Hook, Middleware, MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 type AnyHook = Hook<JsonObject, JsonObject>;
 

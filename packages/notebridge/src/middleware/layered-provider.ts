@@ -1,10 +1,10 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import type { CallContext } from '../core/call-context.js';
-import { ForwardingProvider } from '../core/forwarding-provider.js';
-import type { Middleware } from '../core/middleware.js';
-import type { Provider, ProviderEvent } from '../core/provider.js';
-import { RequestContext, type RequestContextOptions } from '../core/request-context.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { ForwardingProvider } from '@notebridge/protocol/core/forwarding-provider';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import { RequestContext, type RequestContextOptions } from '@notebridge/protocol/core/request-context';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { type Chain, composeMiddleware } from './compose.js';
 
 /** A provider with layers of its own around it, the first outermost: they see its messages and no others. */

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { type Tool, toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { type Tool, toTextResult } from '../core/mcp.js';
-import type { RunnableTool } from '../core/memory-provider.js';
-import type { MiddlewareContext } from '../core/middleware.js';
 import { composeMiddleware } from './compose.js';
 import { ToolInjectionMiddleware } from './tool-injection.js';
 

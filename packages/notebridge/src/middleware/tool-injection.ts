@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { codeOf } from '../core/errors.js';
-import type { ListToolsResult, ToolCall, ToolResult } from '../core/mcp.js';
-import { type RunnableTool, runTool, toTool } from '../core/memory-provider.js';
-import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { ListToolsResult, ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import { type RunnableTool, runTool, toTool } from '@notebridge/protocol/core/memory-provider';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 
 export interface ToolInjectionOptions {
   tools: RunnableTool<MiddlewareContext>[];

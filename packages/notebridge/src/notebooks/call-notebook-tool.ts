@@ -1,10 +1,10 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { CodeAsker, NotebookHost } from '@notebridge/notebook/host';
-import type { CallContext } from '../core/call-context.js';
-import { BridgeError } from '../core/errors.js';
-import type { Tool, ToolResult } from '../core/mcp.js';
-import { toPlainValue } from '../core/wire.js';
-import { quote } from '../util/quote.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Tool, ToolResult } from '@notebridge/protocol/core/mcp';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 
 /** What a tool of a notebook is given beside its arguments. */
 export interface NotebookCall {

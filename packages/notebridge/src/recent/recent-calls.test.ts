@@ -1,8 +1,8 @@
 // @module-tag P-469
 
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
 import { describe, expect, it } from 'vitest';
-import { Cancellation } from '../core/cancellation.js';
-import { RequestContext } from '../core/request-context.js';
 import { RecentCalls } from './recent-calls.js';
 
 function contextOf(callId: string, { grantId, parent }: { grantId?: string; parent?: string } = {}): RequestContext {

@@ -1,6 +1,6 @@
-import { Listeners } from '@notebridge/kit/listeners';
-import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
-import { BridgeError } from '../core/errors.js';
+import type { BegunCall, CallObserver, EndCall } from '@notebridge/protocol/core/call-observer';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { SeenCall } from './seen-call.js';
 
 export interface RecentCallsOptions {

@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import { isAtLeast, type LoggerLevel, logLevels, toLogger } from '@notebridge/kit/logger';
-import type { ClosableLogger } from '../state/closable-logger.js';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { isAtLeast, type LoggerLevel, logLevels, toLogger } from '@notebridge/protocol/util/logger';
+import type { ClosableLogger } from '@notebridge/system/files/closable-logger';
 
 /** A line of the log, as it was written: secrets may still be in it. */
 export interface LogLine {

@@ -1,6 +1,6 @@
-import type { BegunCall } from '../core/call-observer.js';
-import { owner, type Principal, principalKey } from '../core/principal.js';
-import { roughSizeOf } from '../rpc/rough-size.js';
+import type { BegunCall } from '@notebridge/protocol/core/call-observer';
+import { owner, type Principal, principalKey } from '@notebridge/protocol/core/principal';
+import { roughSizeOf } from '@notebridge/protocol/rpc/rough-size';
 
 /** Arguments or results above this are not kept: one call must not push all others out. Bytes. */
 const maxKeptBytes = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
-import { Listeners } from '@notebridge/kit/listeners';
-import type { Caller } from '../core/call-context.js';
-import type { Principal } from '../core/principal.js';
-import type { Era } from '../core/protocol-versions.js';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 
 /** An agent that is connected, as the owner of the hub sees it. What it says is of the moment at which it is asked. */
 export interface WatchedAgent {

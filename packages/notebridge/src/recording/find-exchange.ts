@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../core/errors.js';
-import { quote } from '../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 import { firstDifference, isRecorded, likeness, toAsked } from './match.js';
 import type { Exchange } from './script.js';
 

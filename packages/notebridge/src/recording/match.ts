@@ -1,6 +1,6 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { redactedMarks } from '../util/redactor.js';
+import { printJson } from '@notebridge/protocol/exact-json';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { redactedMarks } from '@notebridge/protocol/util/redactor';
 
 /** True if a value is what was recorded. What was redacted stands for any text. */
 export function isRecorded(recorded: unknown, found: unknown): boolean {

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { createChannelPair } from '@notebridge/protocol/rpc/message-stream';
 import { describe, expect, it } from 'vitest';
-import { createChannelPair } from '../rpc/message-stream.js';
 import { Player } from './player.js';
 import type { RecordedEntry } from './read-recording.js';
 import { toScript } from './script.js';

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError, codeOf } from '../core/errors.js';
-import type { Channel } from '../rpc/message-stream.js';
-import { classifyMessage, idKey, isRpcId, type RpcAnswer, type RpcId, toErrorAnswer } from '../rpc/messages.js';
-import { subscriptionIdMetaKey } from '../rpc/modern-envelope.js';
-import { quote } from '../util/quote.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Channel } from '@notebridge/protocol/rpc/message-stream';
+import { classifyMessage, idKey, isRpcId, type RpcAnswer, type RpcId, toErrorAnswer } from '@notebridge/protocol/rpc/messages';
+import { subscriptionIdMetaKey } from '@notebridge/protocol/rpc/modern-envelope';
+import { quote } from '@notebridge/protocol/util/quote';
 import { findExchange, isFree } from './find-exchange.js';
 import { type Difference, firstDifference } from './match.js';
 import { type Exchange, progressTokenOf, type RecordedQuestion, type Script, type Step } from './script.js';

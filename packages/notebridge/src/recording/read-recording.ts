@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
-import { explain } from '@notebridge/kit/errno';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError, codeOf } from '../core/errors.js';
-import { parseMessage } from '../core/wire.js';
-import { readByteLines } from '../rpc/line-channel.js';
-import { getOrMake } from '../util/get-or-make.js';
-import { quote } from '../util/quote.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { parseMessage } from '@notebridge/protocol/core/wire';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { readByteLines } from '@notebridge/protocol/rpc/line-channel';
+import { explain } from '@notebridge/protocol/util/errno';
+import { getOrMake } from '@notebridge/protocol/util/get-or-make';
+import { quote } from '@notebridge/protocol/util/quote';
 import { type RecordedSide, type RecordingHeader, recordingFormat } from './recording-format.js';
 
 /** One message of a link, or its end, with the line that it stands in. */

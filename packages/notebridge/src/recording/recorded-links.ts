@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../core/errors.js';
-import { envelopeOf } from '../rpc/modern-envelope.js';
-import { quote } from '../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { envelopeOf } from '@notebridge/protocol/rpc/modern-envelope';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { RecordedEntry, Recording } from './read-recording.js';
 
 /** The connection that is replayed: the one of that name; else what the agent saw; else the only one. Throws `bad_usage`, which names all. */

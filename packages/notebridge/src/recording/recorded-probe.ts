@@ -1,5 +1,5 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { tryJson } from '../util/try-json.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 import { recordingFormat } from './recording-format.js';
 
 /** A recording in which an agent did no more than ask for the era. */

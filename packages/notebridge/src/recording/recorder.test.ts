@@ -1,9 +1,9 @@
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { createChannelPair } from '@notebridge/protocol/rpc/message-stream';
+import { parseFrame } from '@notebridge/protocol/rpc/messages';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it } from 'vitest';
-import { createChannelPair } from '../rpc/message-stream.js';
-import { parseFrame } from '../rpc/messages.js';
-import { Redactor } from '../util/redactor.js';
 import { Recorder } from './recorder.js';
 
 /** A recorder with the server's end of a connection, and the lines that it has written. */

@@ -1,8 +1,8 @@
-import { messageOf } from '@notebridge/kit/message-of';
-import { codeOf } from '../core/errors.js';
-import { printMessage } from '../core/wire.js';
-import type { Channel } from '../rpc/message-stream.js';
-import { type RecordChannel, type RecordedLink, tapChannel } from '../rpc/tapped-channel.js';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import type { Channel } from '@notebridge/protocol/rpc/message-stream';
+import { type RecordChannel, type RecordedLink, tapChannel } from '@notebridge/protocol/rpc/tapped-channel';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { RecordedProbe } from './recorded-probe.js';
 import { type RecordedLine, type RecordedSide, type RecordingHeader, recordingFormat } from './recording-format.js';
 import { type DeeplyRedacting, redactMessage, redactText } from './redact-message.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** The version of the format. A change that an older program would read wrongly takes the next one. */
 export const recordingFormat = 1;

@@ -1,8 +1,8 @@
 // @module-tag P-643
 
-import { parseJson } from '@notebridge/kit/exact-json';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it } from 'vitest';
-import { Redactor } from '../util/redactor.js';
 import { redactMessage } from './redact-message.js';
 
 const secret = 'p/ss+wörd?42 "é"';

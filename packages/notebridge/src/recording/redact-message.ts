@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { redactMembers, redactNumber } from '../util/redact-members.js';
-import { type Redactor, redactedMark } from '../util/redactor.js';
-import { isSecretName } from '../util/secrets.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { redactMembers, redactNumber } from '@notebridge/protocol/util/redact-members';
+import { type Redactor, redactedMark } from '@notebridge/protocol/util/redactor';
+import { isSecretName } from '@notebridge/protocol/util/secrets';
 import { isNumber } from './match.js';
 import { redactForms } from './text-secrets.js';
 

@@ -1,4 +1,4 @@
-import type { Channel } from '../rpc/message-stream.js';
+import type { Channel } from '@notebridge/protocol/rpc/message-stream';
 
 /** Hands everything on between a client and a server, both as this process sees them. Resolves when either is gone, with why. */
 export function relayChannels(client: Channel, server: Channel): Promise<{ gone: 'client' | 'server'; error: Error | undefined }> {

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { classifyMessage, idKey, isRpcId, type RpcAnswer, type RpcId } from '../rpc/messages.js';
-import { subscriptionIdMetaKey } from '../rpc/modern-envelope.js';
-import { getOrMake } from '../util/get-or-make.js';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { classifyMessage, idKey, isRpcId, type RpcAnswer, type RpcId } from '@notebridge/protocol/rpc/messages';
+import { subscriptionIdMetaKey } from '@notebridge/protocol/rpc/modern-envelope';
+import { getOrMake } from '@notebridge/protocol/util/get-or-make';
 import type { RecordedEntry } from './read-recording.js';
 
 /** What a server did, in order. `t` is when, in milliseconds of the recording. */

@@ -1,5 +1,5 @@
-import { redactedMark } from '../util/redactor.js';
-import { isPlainWord, isSecretName, prefixedKeys } from '../util/secrets.js';
+import { redactedMark } from '@notebridge/protocol/util/redactor';
+import { isPlainWord, isSecretName, prefixedKeys } from '@notebridge/protocol/util/secrets';
 
 /** A pattern, and the replacement of its matches: a text with `$1` and the like, or a function of the match and its groups. */
 type Form = readonly [RegExp, string | ((whole: string, ...groups: string[]) => string)];

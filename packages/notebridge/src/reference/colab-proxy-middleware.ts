@@ -1,7 +1,14 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../core/errors.js';
-import type { ToolCall, ToolResult } from '../core/mcp.js';
-import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext, type MiddlewareHost } from '../core/middleware.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import {
+  type Answered,
+  answer,
+  type CallNext,
+  type Middleware,
+  type MiddlewareContext,
+  type MiddlewareHost,
+} from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { type ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { toConnectedNote, toOpenAdvice, toWays } from './open-advice.js';
 import { openToolName, parseWaitSeconds, stateKeys, toBooleanResult } from './open-tool.js';

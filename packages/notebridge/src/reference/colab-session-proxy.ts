@@ -1,5 +1,5 @@
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import type { Middleware } from '../core/middleware.js';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 import { type ConnectionState, type ConnectionWays, describeConnection, isTrouble } from '../notebooks/connection-state.js';
 import type { PageClientOptions, PageLimits } from '../notebooks/pages/page-client.js';

@@ -1,17 +1,17 @@
-import type { EntryGate } from '@notebridge/kit/entry-gate';
-import { Listeners } from '@notebridge/kit/listeners';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { BridgeError } from '../core/errors.js';
-import type { OnRefused } from '../net/refused-attempt.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { MessageStream } from '@notebridge/protocol/rpc/message-stream';
+import type { AsyncEvent } from '@notebridge/protocol/util/async-event';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import type { EntryGate } from '@notebridge/system/net/entry-gate';
+import type { OnRefused } from '@notebridge/system/net/refused-attempt';
+import { describePortOwner } from '@notebridge/system/processes/port-owner';
 import { type AnswerPlain, PageListener, type PagePort, type RefusedPage } from '../notebooks/pages/page-listener.js';
 import type { Secrets } from '../notebooks/pages/page-tokens.js';
 import { Slot } from '../notebooks/pages/slot.js';
 import type { SlotFinder } from '../notebooks/pages/slot-finder.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
-import { describePortOwner } from '../processes/port-owner.js';
-import type { MessageStream } from '../rpc/message-stream.js';
-import type { AsyncEvent } from '../util/async-event.js';
 
 export interface ColabWebSocketServerOptions {
   /** Port on both loopback families. Default 0: any free one. */

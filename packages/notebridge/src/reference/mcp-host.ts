@@ -1,4 +1,4 @@
-import type { Provider } from '../core/provider.js';
+import type { Provider } from '@notebridge/protocol/core/provider';
 import { AgentSession } from '../doors/mcp/agent-session.js';
 import { createTransportChannel, type SdkTransport } from '../doors/mcp/transport-channel.js';
 import { Hub } from '../hub.js';

@@ -1,3 +1,4 @@
+import { sshForwardHint } from '@notebridge/system/processes/environment';
 import {
   type ConnectionState,
   type ConnectionStep,
@@ -7,7 +8,6 @@ import {
   printStep,
   waysToOpen,
 } from '../notebooks/connection-state.js';
-import { sshForwardHint } from '../processes/environment.js';
 import type { ColabProxyClient } from './colab-proxy-client.js';
 import type { ColabWebSocketServer } from './colab-web-socket-server.js';
 import type { PageOpener } from './page-opener.js';

@@ -1,10 +1,10 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../core/errors.js';
-import { type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
-import type { RunnableTool } from '../core/memory-provider.js';
-import type { MiddlewareContext } from '../core/middleware.js';
-import { toPlainValue } from '../core/wire.js';
-import { quote } from '../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { type ToolResult, toFailedResult, toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 import { type OpenReport, PageOpener } from './page-opener.js';
 
 /** The state of a message that the open tool reads, under the reference's keys; the last two are ours. */

@@ -1,8 +1,8 @@
-import { BridgeError } from '../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { BrowserResult } from '@notebridge/system/processes/browser';
 import { openAddress } from '../identity/open-address.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
-import type { BrowserResult } from '../processes/browser.js';
 
 export interface PageOpenerOptions {
   profile?: PageProfile | undefined;

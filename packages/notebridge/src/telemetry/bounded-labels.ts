@@ -1,4 +1,4 @@
-import { errorTable } from '../core/errors.js';
+import { errorTable } from '@notebridge/protocol/core/errors';
 
 const longestLabel = 120;
 /** Stands for names past a bound, and for those that nothing is known of. */

@@ -1,5 +1,5 @@
+import type { BegunCall, CallObserver } from '@notebridge/protocol/core/call-observer';
 import { expect, it } from 'vitest';
-import type { BegunCall, CallObserver } from '../core/call-observer.js';
 import { CallObservers } from './call-observers.js';
 
 it('tells each observer that is on of the beginning and the end, and the others nothing', () => {

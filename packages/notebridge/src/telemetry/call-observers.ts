@@ -1,4 +1,4 @@
-import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
+import type { BegunCall, CallObserver, EndCall } from '@notebridge/protocol/core/call-observer';
 
 /** Several observers as one. Those that are off are told nothing, and of a call that began meanwhile not the end either. */
 export class CallObservers implements CallObserver {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { BoundedNames } from './bounded-names.js';

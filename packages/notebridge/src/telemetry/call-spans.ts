@@ -1,5 +1,7 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { keepLatest } from '@notebridge/kit/keep-latest';
+import type { BegunCall } from '@notebridge/protocol/core/call-observer';
+import { codeModeServer } from '@notebridge/protocol/core/tool-address';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
 import {
   type Attributes,
   type HrTime,
@@ -12,8 +14,6 @@ import {
 } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';
 import type { IdGenerator, ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
-import type { BegunCall } from '../core/call-observer.js';
-import { codeModeServer } from '../core/tool-address.js';
 import type { BoundedNames } from './bounded-names.js';
 import { type CallSubject, clientAttributes, isGood, serverAttributes } from './conventions.js';
 import type { OutgoingCall } from './outgoing-calls.js';

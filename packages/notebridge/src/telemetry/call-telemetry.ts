@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { BegunCall, CallObserver, EndCall } from '@notebridge/protocol/core/call-observer';
+import { codeOf, RemoteError } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { Meter } from '@opentelemetry/api';
-import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
-import { codeOf, RemoteError } from '../core/errors.js';
 import { BoundedNames } from './bounded-names.js';
 import type { CallSpans } from './call-spans.js';
 import { type CallSubject, durationAttributes, durationBoundaries, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';

@@ -1,5 +1,5 @@
+import type { BegunCall } from '@notebridge/protocol/core/call-observer';
 import type { Attributes } from '@opentelemetry/api';
-import type { BegunCall } from '../core/call-observer.js';
 import { otherLabel, outcomeLabel, toLabel } from './bounded-labels.js';
 import type { OutgoingCall } from './outgoing-calls.js';
 

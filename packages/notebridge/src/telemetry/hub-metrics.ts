@@ -1,10 +1,10 @@
+import { type KernelStartObserver, type KernelStartOutcome, kernelStartOutcomes } from '@notebridge/code-mode/execution/kernel-starts';
+import type { BegunCall, CallObserver, EndCall } from '@notebridge/protocol/core/call-observer';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import type { ServerState, ServerStatus, ToolServers } from '@notebridge/protocol/core/tool-server';
+import type { RefusedAttempt } from '@notebridge/system/net/refused-attempt';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type KernelStartObserver, type KernelStartOutcome, kernelStartOutcomes } from '../code-mode/kernel-starts.js';
 import type { WatchedConfig } from '../config/config-edit.js';
-import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
-import type { ToolAddress } from '../core/tool-address.js';
-import type { ServerState, ServerStatus, ToolServers } from '../core/tool-server.js';
-import type { RefusedAttempt } from '../net/refused-attempt.js';
 import { otherLabel, outcomeLabel, toLabel } from './bounded-labels.js';
 
 export interface HubMetricsOptions {

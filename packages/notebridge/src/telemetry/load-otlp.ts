@@ -1,8 +1,8 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
+import { type Secret, secretsOfHeader, secretsOfUrl } from '@notebridge/protocol/util/secrets';
 import type { OtlpSettings } from '../config/otlp-settings.js';
-import { BridgeError } from '../core/errors.js';
-import type { Redactor } from '../util/redactor.js';
-import { type Secret, secretsOfHeader, secretsOfUrl } from '../util/secrets.js';
 import type { CreateOtlpOptions } from './otlp.js';
 import type { Telemetry } from './outgoing-calls.js';
 

@@ -1,11 +1,11 @@
-import type { Logger } from '@notebridge/kit/logger';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
 import type { OtlpSettings } from '../config/otlp-settings.js';
-import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
 import type { SpanMaking } from './call-spans.js';
 import { CallSpans } from './call-spans.js';

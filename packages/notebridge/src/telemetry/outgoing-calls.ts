@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { CallObserver } from '../core/call-observer.js';
+import type { CallObserver } from '@notebridge/protocol/core/call-observer';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** A request that is about to be sent to a server. */
 export interface OutgoingCall {

@@ -1,5 +1,5 @@
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
 import type { ServerConfig } from '../config/server-config.js';
-import type { Era } from '../core/protocol-versions.js';
 import type { EraVerdicts } from './era-verdicts.js';
 
 /** How a connection is opened. */

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { isJsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { withFileLock } from '@notebridge/system/files/file-lock';
+import { ensurePrivateDir, readPrivateFile } from '@notebridge/system/files/private-file';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import type { ServerConfig } from '../config/server-config.js';
-import type { Era } from '../core/protocol-versions.js';
-import { ownUserId } from '../processes/own-user.js';
-import { writeFileAtomic } from '../state/atomic-file.js';
-import { withFileLock } from '../state/file-lock.js';
-import { ensurePrivateDir, readPrivateFile } from '../state/private-file.js';
-import { tryJson } from '../util/try-json.js';
 
 interface Verdict {
   era: Era;

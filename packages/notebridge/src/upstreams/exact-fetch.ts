@@ -1,5 +1,5 @@
-import { fromMarkedNumbers, parseJson, toMarkedNumbers, unmarkJson } from '@notebridge/kit/exact-json';
-import { isJsonObject } from '@notebridge/kit/json';
+import { fromMarkedNumbers, parseJson, toMarkedNumbers, unmarkJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject } from '@notebridge/protocol/json';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 

@@ -1,12 +1,12 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { appendAll } from '@notebridge/kit/long-lists';
+import { type CacheHints, cacheHintsOf, mergeCacheHints } from '@notebridge/protocol/core/cache-hints';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { type ListMethod, listMethods } from '@notebridge/protocol/core/list-methods';
+import type { LeftOutEntry } from '@notebridge/protocol/core/tool-server';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
+import { quote } from '@notebridge/protocol/util/quote';
 import { toLeftOut, toValidList } from '../catalog/valid-entries.js';
-import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
-import { BridgeError } from '../core/errors.js';
-import { type ListMethod, listMethods } from '../core/list-methods.js';
-import type { LeftOutEntry } from '../core/tool-server.js';
-import { quote } from '../util/quote.js';
 import type { UpstreamSession } from './upstream-session.js';
 
 /** A server that pages on for ever is left after so many. */

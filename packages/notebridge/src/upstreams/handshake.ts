@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { BridgeError, codeOf, errorTable, headerMismatchCode, RemoteError } from '@notebridge/protocol/core/errors';
+import { type Era, isLegacyVersion, latestLegacyVersion, modernVersions } from '@notebridge/protocol/core/protocol-versions';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { serverInfoMetaKey } from '@notebridge/protocol/rpc/modern-envelope';
+import { quote } from '@notebridge/protocol/util/quote';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import type { ServerConfig } from '../config/server-config.js';
-import { BridgeError, codeOf, errorTable, headerMismatchCode, RemoteError } from '../core/errors.js';
-import { type Era, isLegacyVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
-import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
-import { quote } from '../util/quote.js';
-import { settlesWithin } from '../util/settles-within.js';
 import { fromFaultAnswer, startFaultOf } from './link.js';
 import { listenForChanges } from './listen-for-changes.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { CallContext } from '../core/call-context.js';
-import { Cancellation } from '../core/cancellation.js';
-import { BridgeError, RemoteError } from '../core/errors.js';
-import { canAnswer, isQuestion, isWebUrl, nameAsker, type Question, withAsker } from '../core/questions.js';
-import { putQuestion, refuseQuestion, unanswered } from '../questions/put-question.js';
-import { settlesWithin } from '../util/settles-within.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import { canAnswer, isQuestion, isWebUrl, nameAsker, type Question, withAsker } from '@notebridge/protocol/core/questions';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { putQuestion, refuseQuestion, unanswered } from '@notebridge/protocol/questions/put-question';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 
 export interface InputOptions {
   /** The name of the server. */

@@ -1,4 +1,4 @@
-import { withLastLines } from '../util/with-last-lines.js';
+import { withLastLines } from '@notebridge/protocol/util/with-last-lines';
 
 const keptLines = 20;
 

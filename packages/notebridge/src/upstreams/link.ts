@@ -1,11 +1,11 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import type { ParamHeader } from '@notebridge/protocol/core/param-headers';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Channel } from '@notebridge/protocol/rpc/message-stream';
+import type { RpcId } from '@notebridge/protocol/rpc/messages';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { ServerConfig } from '../config/server-config.js';
-import { BridgeError, RemoteError } from '../core/errors.js';
-import type { ParamHeader } from '../core/param-headers.js';
-import type { Environment } from '../processes/environment.js';
-import type { Channel } from '../rpc/message-stream.js';
-import type { RpcId } from '../rpc/messages.js';
 import type { Logins } from './oauth/logins.js';
 import { StartFault } from './unavailable.js';
 

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { Cancellation } from '../core/cancellation.js';
-import type { ProviderEvent } from '../core/provider.js';
-import { tasksDeclared } from '../core/task-servers.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import { tasksDeclared } from '@notebridge/protocol/core/task-servers';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { fromFaultAnswer } from './link.js';
 import type { UpstreamSession } from './upstream-session.js';
 

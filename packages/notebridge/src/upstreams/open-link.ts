@@ -1,8 +1,8 @@
-import { errnoOf } from '@notebridge/kit/errno';
+import { createLineChannel } from '@notebridge/protocol/rpc/line-channel';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import type { Environment } from '@notebridge/system/processes/environment';
+import { adviceOnWritten, writtenBy } from '@notebridge/system/processes/written-rule';
 import type { ServerConfig } from '../config/server-config.js';
-import type { Environment } from '../processes/environment.js';
-import { adviceOnWritten, writtenBy } from '../processes/written-rule.js';
-import { createLineChannel } from '../rpc/line-channel.js';
 import type { Link, LinkOptions, OpenLink } from './link.js';
 import { StartFault, wentAway } from './unavailable.js';
 
@@ -33,7 +33,7 @@ const lastWordsMs = 200;
 
 /** Starts a program that is an MCP server, and connects to its stdin and stdout. Rejects with a `StartFault`. */
 export async function openStdioLink(config: StdioConfig, options: StdioLinkOptions): Promise<Link> {
-  const { ServerProcess } = await import('../processes/server-process.js');
+  const { ServerProcess } = await import('@notebridge/system/processes/server-process');
   const { command, args, env, cwd } = config;
   const { onStderrLine, maxMessageLength, onUnreadable, inherited } = options;
   const program = new ServerProcess({ command, args, env, inherited, cwd, onStderrLine });

@@ -1,7 +1,7 @@
 import { rootCertificates } from 'node:tls';
+import { readNamedFile } from '@notebridge/system/files/named-file';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { RemoteServerConfig } from '../config/server-config.js';
-import type { Environment } from '../processes/environment.js';
-import { readNamedFile } from '../state/named-file.js';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 

@@ -1,5 +1,5 @@
+import { type Secret, secretsOfArgs, secretsOfHeader, secretsOfUrl, secretsOfVariable } from '@notebridge/protocol/util/secrets';
 import type { ServerConfig } from '../config/server-config.js';
-import { type Secret, secretsOfArgs, secretsOfHeader, secretsOfUrl, secretsOfVariable } from '../util/secrets.js';
 
 /** The secrets of a server's entry in the config. */
 export function secretsOfServer(config: ServerConfig): Secret[] {

@@ -1,4 +1,4 @@
-import type { CallContext } from '../core/call-context.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
 
 /** The one agent of a process that serves no other: its servers speak as it does, and may ask what it can be asked. */
 export interface SoleAgent {

@@ -1,6 +1,6 @@
-import type { Caller } from '../core/call-context.js';
-import { BridgeError } from '../core/errors.js';
-import { principalKey } from '../core/principal.js';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { principalKey } from '@notebridge/protocol/core/principal';
 
 interface Stalled {
   /** In a row, with no long time between two. */

@@ -1,4 +1,4 @@
-import type { ServerStatus } from '../core/tool-server.js';
+import type { ServerStatus } from '@notebridge/protocol/core/tool-server';
 import type { UpstreamLimits } from './upstream-limits.js';
 
 /** Whether a server takes longer to start than it usually does. By a clock that nobody sets. */

@@ -1,5 +1,5 @@
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
+import { BridgeError, codeOf, RemoteError } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { UpstreamLimits } from './upstream-limits.js';
 
 /** Whether a call that failed may have had an effect: it never reached the server, or nobody knows. */

@@ -1,7 +1,7 @@
-import { errnoOf } from '@notebridge/kit/errno';
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { tryJson } from '../util/try-json.js';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 import { fromTransport } from './exact-fetch.js';
 import type { Ran } from './unavailable.js';
 

@@ -1,19 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
+import type { CacheHints } from '@notebridge/protocol/core/cache-hints';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, headerMismatchCode, RemoteError } from '@notebridge/protocol/core/errors';
+import { isListMethod, type ListMethod, listMethods, neededCapabilities, readingMethods } from '@notebridge/protocol/core/list-methods';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { type ParamHeader, paramHeadersOf } from '@notebridge/protocol/core/param-headers';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import { hasTasksExtension } from '@notebridge/protocol/core/task-servers';
+import type {
+  Exposure,
+  LeftOutEntry,
+  NameStyle,
+  Placement,
+  ServerState,
+  ToolServer,
+  ToolServerEvent,
+} from '@notebridge/protocol/core/tool-server';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { toValidList } from '../catalog/valid-entries.js';
 import type { ServerConfig } from '../config/server-config.js';
-import type { CacheHints } from '../core/cache-hints.js';
-import type { CallContext } from '../core/call-context.js';
-import { Cancellation } from '../core/cancellation.js';
-import { BridgeError, headerMismatchCode, RemoteError } from '../core/errors.js';
-import { isListMethod, type ListMethod, listMethods } from '../core/list-methods.js';
-import type { Tool } from '../core/mcp.js';
-import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
-import type { Era } from '../core/protocol-versions.js';
-import type { ProviderEvent } from '../core/provider.js';
-import { hasTasksExtension } from '../core/task-servers.js';
-import type { Exposure, LeftOutEntry, NameStyle, Placement, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
 import { assertList, fetchList, LeftOutLog } from './fetch-list.js';
 import { listenForTask, listenForUpdates } from './listen-for-changes.js';
 import { programOf } from './program-of.js';
@@ -26,20 +34,6 @@ import { WatchedResources } from './watched-resources.js';
 export interface UpstreamOptions extends Omit<InstancesOptions, 'config' | 'paramHeadersOf' | 'onState' | 'onReady' | 'onNotification'> {
   onEvent: (event: ToolServerEvent) => void;
 }
-
-/** What a server that does not have such things is not asked for: the capability that each method needs. */
-const neededCapabilities: Record<string, string> = {
-  'resources/list': 'resources',
-  'resources/templates/list': 'resources',
-  'resources/read': 'resources',
-  'resources/subscribe': 'resources',
-  'resources/unsubscribe': 'resources',
-  'prompts/list': 'prompts',
-  'prompts/get': 'prompts',
-  'completion/complete': 'completions',
-};
-/** Methods that only read, so that they may be sent again when the server died over them. */
-const readingMethods = new Set([...Object.keys(listMethods), 'resources/read', 'prompts/get', 'completion/complete']);
 
 /** One server of the config, as the rest of the hub sees it: it is there, whether its program runs just now or not. */
 export class Upstream implements ToolServer {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** Resources that are watched over a restart. */
 const maxWatched = 1000;

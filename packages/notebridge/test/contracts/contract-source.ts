@@ -1,6 +1,6 @@
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
-import { MemoryProvider, type RunnableTool } from '../../src/core/memory-provider.js';
+import { MemoryProvider, type RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 const anything = { type: 'object' };
 

@@ -1,9 +1,9 @@
 // @module-tag deep
 // @module-tag P-526
 
-import { silentLogger } from '@notebridge/kit/logger';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, vi } from 'vitest';
-import { connectNats } from '../../src/cluster/nats/connect-nats.js';
 import { Nats, natsProgram, type StartNatsOptions, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';
 import { describeSharedStoreContract, type StoreUnderTest } from './shared-store-contract.js';

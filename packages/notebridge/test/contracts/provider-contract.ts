@@ -1,8 +1,8 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { codeOf, toRpcError } from '@notebridge/protocol/core/errors';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import { printJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { codeOf, toRpcError } from '../../src/core/errors.js';
-import type { Provider, ProviderEvent } from '../../src/core/provider.js';
 import { createContext } from '../support/create-context.js';
 import { echoExtras, listedEcho } from './contract-source.js';
 

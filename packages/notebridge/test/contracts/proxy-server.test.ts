@@ -1,10 +1,10 @@
+import type { Provider } from '@notebridge/protocol/core/provider';
+import { createChannelPair } from '@notebridge/protocol/rpc/message-stream';
 import { expect, onTestFinished } from 'vitest';
-import type { Provider } from '../../src/core/provider.js';
 import { AgentSession } from '../../src/doors/mcp/agent-session.js';
 import { Hub } from '../../src/hub.js';
 import { PageSession } from '../../src/notebooks/pages/page-session.js';
 import { ProxyServer } from '../../src/notebooks/pages/proxy-server.js';
-import { createChannelPair } from '../../src/rpc/message-stream.js';
 import { createContractSource } from './contract-source.js';
 import { describeProviderContract } from './provider-contract.js';
 

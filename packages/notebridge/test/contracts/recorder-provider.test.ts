@@ -1,5 +1,5 @@
+import { MemoryProvider } from '@notebridge/protocol/core/memory-provider';
 import { expect, it } from 'vitest';
-import { MemoryProvider } from '../../src/core/memory-provider.js';
 import { createContext } from '../support/create-context.js';
 import { RecorderProvider } from '../support/recorder-provider.js';
 import { createContractSource } from './contract-source.js';

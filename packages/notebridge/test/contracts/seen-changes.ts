@@ -1,4 +1,4 @@
-import type { StoreChange } from '../../src/state/shared-store.js';
+import type { StoreChange } from '@notebridge/system/files/shared-store';
 
 /** What a watch has said, and what there is by it. */
 export function createSeen() {

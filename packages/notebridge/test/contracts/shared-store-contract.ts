@@ -1,5 +1,5 @@
+import { type SharedStore, StoreConflict } from '@notebridge/system/files/shared-store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type SharedStore, StoreConflict } from '../../src/state/shared-store.js';
 import { createSeen } from './seen-changes.js';
 import { describeStoreLosses, type StoreDisturbance } from './store-losses-contract.js';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { silentLogger } from '@notebridge/kit/logger';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import { createSignedStore } from '@notebridge/cluster/signed-store';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import type { SharedStore } from '@notebridge/system/files/shared-store';
 import { describe, expect, it, vi } from 'vitest';
-import { connectNats } from '../../src/cluster/nats/connect-nats.js';
-import { createSignedStore } from '../../src/cluster/signed-store.js';
-import type { SharedStore } from '../../src/state/shared-store.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';
 import { describeSharedStoreContract, type StoreUnderTest } from './shared-store-contract.js';

@@ -1,4 +1,4 @@
-import type { SharedStore } from '../../src/state/shared-store.js';
+import type { SharedStore } from '@notebridge/system/files/shared-store';
 import { SimulatedHub } from '../simulation/simulated-hub.js';
 import { SimulatedStore } from '../simulation/simulated-store.js';
 import { calm, type Weather } from '../simulation/weather.js';

@@ -1,5 +1,5 @@
+import { type SharedStore, StoreConflict, type StoredEntry, StoreUnavailable } from '@notebridge/system/files/shared-store';
 import { expect, it } from 'vitest';
-import { type SharedStore, StoreConflict, type StoredEntry, StoreUnavailable } from '../../src/state/shared-store.js';
 import { createSeen } from './seen-changes.js';
 
 /** What may befall the first store. Each returns the function that ends it. */

@@ -1,10 +1,10 @@
 // @module-tag deep
 
+import type { Provider } from '@notebridge/protocol/core/provider';
+import { createChannelPair } from '@notebridge/protocol/rpc/message-stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Provider } from '../../src/core/provider.js';
 import { AgentSession } from '../../src/doors/mcp/agent-session.js';
 import { Hub } from '../../src/hub.js';
-import { createChannelPair } from '../../src/rpc/message-stream.js';
 import type { OpenLink } from '../../src/upstreams/link.js';
 import { createContext } from '../support/create-context.js';
 import { fixtureConfig, openUpstreams } from '../support/upstreams.js';

@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-056
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { type Agent, agentKinds } from '../support/agents.js';
 import { addressIn } from '../support/program.js';

@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, openAtHub } from '../support/asked-agent.js';
 import { codeDoors } from '../support/code-mode.js';

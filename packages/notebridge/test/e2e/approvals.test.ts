@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Asked, type AskedAgent, openAtHub, openOnStdio } from '../support/asked-agent.js';
 import { coreAndDeep } from '../support/core-and-deep.js';

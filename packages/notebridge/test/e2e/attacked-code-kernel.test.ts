@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CodeAttack, kernelAttacks } from '../support/code-attacks.js';
 import { endlessAttacks, outputAttacks } from '../support/code-output-attacks.js';

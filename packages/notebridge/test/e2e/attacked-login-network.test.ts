@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect, it, onTestFinished } from 'vitest';
 import { coreAndDeep } from '../support/core-and-deep.js';
 import { openAnswering } from '../support/lying-server.js';

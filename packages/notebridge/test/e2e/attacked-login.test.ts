@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { coreAndDeep } from '../support/core-and-deep.js';
 import { type Answer, type Lies, openLiar } from '../support/lying-server.js';

@@ -3,7 +3,7 @@
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ServedHub } from '../support/served-hub.js';
 import { findSmallDisk } from '../support/small-disk.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
 import { HubCluster } from '../support/hub-cluster.js';

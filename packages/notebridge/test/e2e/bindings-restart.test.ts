@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { emitTypeScript } from '@notebridge/bindings/typescript';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { ServedHub } from '../support/served-hub.js';

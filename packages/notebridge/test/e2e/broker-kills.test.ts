@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { type BrokerFile, brokersIn, isAlive, livingProcesses, SharedHome, until } from '../support/broker.js';

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { SharedHome, until } from '../support/broker.js';

@@ -1,10 +1,10 @@
 // @module-tag P-338
 
-import type { JsonObject } from '@notebridge/kit/json';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { Asker } from '@notebridge/protocol/core/questions';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import type { JoinedNotebook } from '../../src/broker/joined-notebook.js';
-import { Cancellation } from '../../src/core/cancellation.js';
-import type { Asker } from '../../src/core/questions.js';
 import { createContext } from '../support/create-context.js';
 import { JoinedPage } from '../support/joined-page.js';
 import type { RawPage, RawPageOptions } from '../support/raw-page.js';

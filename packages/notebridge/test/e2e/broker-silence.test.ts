@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import { describe, expect, it } from 'vitest';
 import type { HostPlace } from '../../src/broker/host-place.js';
 import { dialHost } from '../../src/broker/join-link.js';
 import { JoinListener } from '../../src/broker/join-listener.js';
-import { ownVersion } from '../../src/state/own-files.js';
 import { type BrokerFile, brokersIn, livingProcesses, SharedHome, until } from '../support/broker.js';
 import { pauseProcess } from '../support/pause-process.js';
 import { Program, runProgram } from '../support/program.js';

@@ -2,7 +2,7 @@
 // @module-tag P-361
 
 import { McpServer, type ServerOptions } from '@modelcontextprotocol/server';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect, it, onTestFinished } from 'vitest';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { HttpUpstream } from '../support/http-upstream.js';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { lockedPackages } from '../../../../scripts/locked-packages.mjs';
 import { untilBrokerEnded } from '../support/broker.js';

@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createHome, Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';

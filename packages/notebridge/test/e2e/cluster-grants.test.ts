@@ -1,10 +1,10 @@
-import { silentLogger } from '@notebridge/kit/logger';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { systemRuntime } from '@notebridge/protocol/util/runtime';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { connectNats } from '../../src/cluster/nats/connect-nats.js';
 import { SharedAnswers } from '../../src/doors/tool-proxy/shared-answers.js';
 import { type Outcome, StoredAnswers } from '../../src/doors/tool-proxy/stored-answers.js';
 import { GrantStore } from '../../src/grants/grant-store.js';
-import { systemRuntime } from '../../src/util/runtime.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';
 

@@ -3,11 +3,11 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLogger } from '@notebridge/kit/logger';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it } from 'vitest';
-import { connectNats } from '../../src/cluster/nats/connect-nats.js';
 import { colabProfile } from '../../src/notebooks/profiles/colab.js';
-import { Redactor } from '../../src/util/redactor.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';
 import { type PageHub, PageHubs } from '../support/page-hubs.js';

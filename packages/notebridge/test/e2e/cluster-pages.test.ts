@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-565
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLegacyAgent, type SendMessage } from '../support/http-agent.js';
 import { HubCluster } from '../support/hub-cluster.js';

@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-559
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeCell, installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';
 import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { type Asked, type AskedAgentOptions, openAtHub } from '../support/asked-agent.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';

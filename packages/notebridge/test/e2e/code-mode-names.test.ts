@@ -1,6 +1,6 @@
 // @module-tag deep
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toHttpCodeAgent } from '../support/code-mode.js';
 import { openLegacyAgent } from '../support/http-agent.js';

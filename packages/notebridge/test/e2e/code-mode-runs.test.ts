@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { toCodeAnswer, toHttpCodeAgent } from '../support/code-mode.js';

@@ -4,7 +4,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CallTool, playDirect, playInCodeMode } from '../../../../bench/code-mode/scripted-agents.mjs';
 import { writeTaskFolder } from '../../../../bench/code-mode/tasks/task-folder.mjs';

@@ -4,11 +4,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
-import type { Era } from '../../src/core/protocol-versions.js';
 import { askedUrl, createAskingServer } from '../fixtures/servers/asks-server.mjs';
 import { type AskedAgent, openOnStdio } from '../support/asked-agent.js';
 import { HttpUpstream } from '../support/http-upstream.js';

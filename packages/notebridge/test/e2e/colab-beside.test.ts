@@ -1,7 +1,7 @@
 // @module-tag P-324
 
 import { existsSync } from 'node:fs';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { SharedHome } from '../support/broker.js';
 import { addressIn, Program, type ProgramOptions } from '../support/program.js';

@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { everydayCells, everydayFiles } from '../../../notebook/test/support/everyday-cells.js';

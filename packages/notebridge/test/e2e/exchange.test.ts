@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openLegacyAgent } from '../support/http-agent.js';
 import { pythonsOf } from '../support/pythons-of.js';

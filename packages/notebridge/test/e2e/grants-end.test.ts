@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { expectEndInTime, openAllStreams } from '../support/open-streams.js';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { toTextResult } from '../../src/core/mcp.js';
 import { TaskMiddleware } from '../../src/notebooks/runs/task-middleware.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { openMcpHttp } from '../support/mcp-http.js';

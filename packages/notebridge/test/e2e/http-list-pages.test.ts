@@ -1,9 +1,9 @@
 // @module-tag deep
 // @module-tag P-370
 
-import type { JsonObject } from '@notebridge/kit/json';
+import { MemoryProvider } from '@notebridge/protocol/core/memory-provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { MemoryProvider } from '../../src/core/memory-provider.js';
 import { openMcpHttp } from '../support/mcp-http.js';
 
 const many = (name: string): MemoryProvider =>

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { coreAndDeep } from '../support/core-and-deep.js';
 import { exchange, requestBytes, untilClosed } from '../support/raw-http.js';
 import { jsonHeaders, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';

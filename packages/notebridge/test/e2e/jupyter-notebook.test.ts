@@ -2,7 +2,7 @@
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../../../notebook/test/host/support/until.js';
 import { codeCell, installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KernelChannel } from '../../../notebook/src/lab/kernel-channel.js';
 import { findKernelSession } from '../../../notebook/src/lab/kernel-sessions.js';

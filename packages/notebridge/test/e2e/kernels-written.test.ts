@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeVenv, sciencePython } from '../../../notebook/test/kernels/support/projects.js';
 import { whyNoSandbox } from '../../../notebook/test/sandbox/support/sandboxed.js';

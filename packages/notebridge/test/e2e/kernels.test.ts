@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
 import { SharedHome } from '../support/broker.js';

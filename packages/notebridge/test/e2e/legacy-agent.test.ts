@@ -1,6 +1,6 @@
 // @module-tag deep
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { Program } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';

@@ -6,8 +6,8 @@ import { type ClientOptions, Client as ClientV2, StreamableHTTPClientTransport a
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ServerTools } from '../../src/catalog/server-tools.js';
 import { modernVersion } from '../support/agents.js';

@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-060
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { EventReader, LegacySession } from '../support/mcp-http.js';

@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-359
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventReader, type LegacySession, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 import { openStepwise, resume, startCall, statusOf } from '../support/stepwise.js';

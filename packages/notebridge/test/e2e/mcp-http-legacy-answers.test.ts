@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { toTextResult } from '../../src/core/mcp.js';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { createSignal, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 
 const resultOf = (message: JsonObject | undefined): JsonObject => (message?.result ?? {}) as JsonObject;

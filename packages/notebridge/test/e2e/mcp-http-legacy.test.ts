@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { BridgeError } from '../../src/core/errors.js';
-import { toTextResult } from '../../src/core/mcp.js';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { createSignal, EventReader, initialize, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 import { requestBytes } from '../support/raw-http.js';
 

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, expect, it } from 'vitest';
 import { initialize } from '../support/mcp-http.js';
 import { requestBytes } from '../support/raw-http.js';

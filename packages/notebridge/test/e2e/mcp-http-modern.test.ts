@@ -1,9 +1,9 @@
 // @module-tag deep
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { parseFrame } from '@notebridge/protocol/rpc/messages';
 import { describe, expect, it } from 'vitest';
-import type { ToolResult } from '../../src/core/mcp.js';
-import { parseFrame } from '../../src/rpc/messages.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { createSignal, EventReader, messagesOf, type OpenMcpHttp, openMcpHttp } from '../support/mcp-http.js';
 

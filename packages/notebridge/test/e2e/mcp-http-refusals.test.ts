@@ -2,7 +2,7 @@
 // @module-tag P-115
 // @module-tag P-185
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { parseAccept } from '../../src/doors/mcp/http-call.js';
 import { initialize, openMcpHttp } from '../support/mcp-http.js';

@@ -3,10 +3,10 @@
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { JsonObject } from '@notebridge/kit/json';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toTextResult } from '../../src/core/mcp.js';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { EventReader, type LegacySession, openMcpHttp } from '../support/mcp-http.js';
 import { openStepwise, resume, startCall, statusOf } from '../support/stepwise.js';
 

@@ -1,5 +1,5 @@
+import type { Principal } from '@notebridge/protocol/core/principal';
 import { describe, expect, it } from 'vitest';
-import type { Principal } from '../../src/core/principal.js';
 import { initialize, openMcpHttp } from '../support/mcp-http.js';
 
 /** What one agent may take of what all of them share. */

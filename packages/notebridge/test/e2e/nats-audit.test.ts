@@ -1,4 +1,4 @@
-import { toLogger } from '@notebridge/kit/logger';
+import { toLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { askJetStream, joinNats, startNats, waitForNats } from '../support/joined-nats.js';
 import { type Nats, natsProgram, whyNoNats } from '../support/nats.js';

@@ -1,5 +1,5 @@
+import { toKeyPart } from '@notebridge/cluster/cluster-parts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { toKeyPart } from '../../src/cluster/cluster-parts.js';
 import { createContext } from '../support/create-context.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';

@@ -1,9 +1,9 @@
 // @module-tag deep
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Logger, silentLogger, toLogger } from '@notebridge/kit/logger';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import type { ConnectNatsOptions, NatsCluster } from '@notebridge/cluster/nats/nats-cluster';
+import { type Logger, silentLogger, toLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectNats } from '../../src/cluster/nats/connect-nats.js';
-import type { ConnectNatsOptions, NatsCluster } from '../../src/cluster/nats/nats-cluster.js';
 import { askJetStream, startNats, waitForNats } from '../support/joined-nats.js';
 import { type Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { natsSettings } from '../support/nats-settings.js';

@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-358
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect, it } from 'vitest';
 import { rawRequest, rawRequestOrHead } from '../support/raw-http.js';
 import { ServedHub } from '../support/served-hub.js';

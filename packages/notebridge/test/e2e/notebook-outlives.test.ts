@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { type BrokerFile, brokersIn, isAlive, livingProcesses, SharedHome, until } from '../support/broker.js';
 import { Program, runProgram } from '../support/program.js';

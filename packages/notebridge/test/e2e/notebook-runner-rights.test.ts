@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { initialize } from '../support/mcp-http.js';
 import { ServedHub } from '../support/served-hub.js';

@@ -2,7 +2,7 @@
 // @module-tag P-273
 
 import { readFileSync } from 'node:fs';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';

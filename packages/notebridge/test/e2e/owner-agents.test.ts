@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serveStdio } from '../../src/doors/mcp/stdio.js';
 import { Hub } from '../../src/hub.js';

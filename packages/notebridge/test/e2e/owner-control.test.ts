@@ -1,6 +1,6 @@
 // @module-tag P-486
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';
 import { untilBrokerEnded } from '../support/broker.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';
 import { Program } from '../support/program.js';

@@ -2,7 +2,7 @@
 // @module-tag P-182
 
 import { readFileSync } from 'node:fs';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { Program } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PageServer } from '../../src/notebooks/pages/page-server.js';
 import { createContext } from '../support/create-context.js';

@@ -1,9 +1,9 @@
 // @module-tag deep
 // @module-tag P-343
 
-import type { JsonObject } from '@notebridge/kit/json';
+import { everyAskable } from '@notebridge/protocol/core/questions';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { everyAskable } from '../../src/core/questions.js';
 import { colabProfile } from '../../src/notebooks/profiles/colab.js';
 import { envelope } from '../support/agents.js';
 import { Bridge, LibraryAgent } from '../support/bridge.js';

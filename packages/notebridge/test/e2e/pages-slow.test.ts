@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { Bridge } from '../support/bridge.js';
 import { Program } from '../support/program.js';

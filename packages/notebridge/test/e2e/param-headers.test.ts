@@ -2,8 +2,8 @@
 // @module-tag P-351
 
 import type { McpServer } from '@modelcontextprotocol/server';
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { ServerTools } from '../../src/catalog/server-tools.js';

@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type AgentReply, openLegacyAgent, openModernAgent, type SendMessage } from '../support/http-agent.js';
 import { Program } from '../support/program.js';

@@ -4,9 +4,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import { errorTable } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { errorTable } from '../../src/core/errors.js';
 import type { GrantTerms } from '../../src/grants/grant.js';
 import { GrantStore } from '../../src/grants/grant-store.js';
 import { coreAndDeep } from '../support/core-and-deep.js';

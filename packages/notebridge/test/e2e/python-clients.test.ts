@@ -1,7 +1,7 @@
 // @module-tag deep
 
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
 import { programFile } from '../support/program.js';

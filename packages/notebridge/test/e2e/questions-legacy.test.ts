@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { Asker, Question } from '@notebridge/protocol/core/questions';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Cancellation } from '../../src/core/cancellation.js';
-import { codeOf } from '../../src/core/errors.js';
-import type { Principal } from '../../src/core/principal.js';
-import type { Asker, Question } from '../../src/core/questions.js';
 import { createContext } from '../support/create-context.js';
 import { createSignal } from '../support/mcp-http.js';
 import { createCall, fixtureConfig, openUpstreams } from '../support/upstreams.js';

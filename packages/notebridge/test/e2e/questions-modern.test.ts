@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { Asker } from '@notebridge/protocol/core/questions';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { ServerTools } from '../../src/catalog/server-tools.js';
-import { Cancellation } from '../../src/core/cancellation.js';
-import type { Asker } from '../../src/core/questions.js';
 
 import { EventReader, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 import { createCall, fixtureConfig, openUpstreams } from '../support/upstreams.js';

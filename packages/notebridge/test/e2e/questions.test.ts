@@ -1,7 +1,7 @@
 // @module-tag deep
 
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Era } from '../../src/core/protocol-versions.js';
 import { askedUrl, createAskingServer } from '../fixtures/servers/asks-server.mjs';
 import { type AskedAgent, type AskedAgentOptions, everyCapability, openAtHub, openOnStdio } from '../support/asked-agent.js';
 import { coreAndDeep, isPairwise } from '../support/core-and-deep.js';

@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import type { Era } from '../../src/core/protocol-versions.js';
 import { type Agent, agentKinds } from '../support/agents.js';
 import { type AskedAgent, openCommand, openOnStdio } from '../support/asked-agent.js';
 import { Program, programFile, runProgram } from '../support/program.js';

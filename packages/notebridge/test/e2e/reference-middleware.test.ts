@@ -1,9 +1,9 @@
 // @module-tag P-156
 
-import type { JsonObject } from '@notebridge/kit/json';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Cancellation } from '../../src/core/cancellation.js';
-import { RequestContext } from '../../src/core/request-context.js';
 import { answer, type Middleware } from '../../src/index.js';
 import {
   ColabProxyClient,

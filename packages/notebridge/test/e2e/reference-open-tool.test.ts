@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ColabSessionProxyOptions } from '../../src/reference/index.js';
 import { Bridge } from '../support/bridge.js';

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
 import { describeState, lookAtBounds, lookAtSandbox } from '@notebridge/notebook/host';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Program, runProgram } from '../support/program.js';
 

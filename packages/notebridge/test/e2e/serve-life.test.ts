@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, vi } from 'vitest';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { Program } from '../support/program.js';

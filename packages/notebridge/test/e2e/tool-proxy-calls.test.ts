@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { exchange, parseReply, requestBytes, untilClosed } from '../support/raw-http.js';
 import { jsonHeaders, jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 

@@ -1,9 +1,9 @@
 // @module-tag deep
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Middleware } from '../../src/core/middleware.js';
 import { ServedHub } from '../support/served-hub.js';
 import { jsonHeaders, type OpenOptions, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 import { fixtureConfig, fixtureServer, openUpstreams, type UpstreamsForTest } from '../support/upstreams.js';

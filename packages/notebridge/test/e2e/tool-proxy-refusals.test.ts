@@ -1,10 +1,10 @@
 // @module-tag P-185
 
 import { createServer } from 'node:net';
+import { describePortOwner } from '@notebridge/system/processes/port-owner';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createHttpApp } from '../../src/doors/http/http-app.js';
 import { listenHttp } from '../../src/doors/http/listen.js';
-import { describePortOwner } from '../../src/processes/port-owner.js';
 import { type RawRequest, rawRequest } from '../support/raw-http.js';
 import { jsonHeaders, jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 

@@ -1,8 +1,8 @@
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { MemoryToolServer } from '@notebridge/protocol/core/memory-tool-server';
+import type { ToolServer } from '@notebridge/protocol/core/tool-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BridgeError } from '../../src/core/errors.js';
-import { MemoryToolServer } from '../../src/core/memory-tool-server.js';
-import type { ToolServer } from '../../src/core/tool-server.js';
-import { LiveGrants } from '../../src/grants/while-live.js';
+import { LiveGrants } from '../../src/grants/live-grants.js';
 import { jsonHeaders, jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 
 /** Grants that have ended. */

@@ -1,8 +1,8 @@
 // @module-tag P-166
 
-import type { JsonObject } from '@notebridge/kit/json';
+import { MemoryToolServer } from '@notebridge/protocol/core/memory-tool-server';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryToolServer } from '../../src/core/memory-tool-server.js';
 import { listProxyServers, type Middleware, proxyToolCall, setSkillsProxyCaller } from '../../src/index.js';
 import { jsonHeaders, jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 

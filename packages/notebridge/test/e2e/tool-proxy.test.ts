@@ -1,6 +1,6 @@
+import { MemoryToolServer } from '@notebridge/protocol/core/memory-tool-server';
+import type { ServerStatus } from '@notebridge/protocol/core/tool-server';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MemoryToolServer } from '../../src/core/memory-tool-server.js';
-import type { ServerStatus } from '../../src/core/tool-server.js';
 import { listProxyServers } from '../../src/doors/tool-proxy/list-proxy-servers.js';
 import { proxyHealth } from '../../src/doors/tool-proxy/proxy-health.js';
 import { proxyToolCall } from '../../src/doors/tool-proxy/proxy-tool-call.js';

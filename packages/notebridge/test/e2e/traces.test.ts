@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newerNode } from '../../../../scripts/newer-node.mjs';
 import { type AgentReply, openLegacyAgent, openModernAgent } from '../support/http-agent.js';

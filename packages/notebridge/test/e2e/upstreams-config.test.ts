@@ -1,5 +1,5 @@
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it } from 'vitest';
-import { Redactor } from '../../src/util/redactor.js';
 import { createContext } from '../support/create-context.js';
 import { fixtureConfig, openUpstreams, temporaryPath } from '../support/upstreams.js';
 

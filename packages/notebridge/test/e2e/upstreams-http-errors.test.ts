@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { Program } from '../support/program.js';

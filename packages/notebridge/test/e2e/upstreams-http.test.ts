@@ -1,9 +1,9 @@
 // @module-tag deep
 
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it, vi } from 'vitest';
-import { codeOf } from '../../src/core/errors.js';
-import type { ToolResult } from '../../src/core/mcp.js';
-import { Redactor } from '../../src/util/redactor.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { type HttpKind, HttpUpstream } from '../support/http-upstream.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';

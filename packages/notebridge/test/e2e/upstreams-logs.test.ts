@@ -1,11 +1,11 @@
 // @module-tag deep
 // @module-tag P-353
 
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { envelopeKeys } from '@notebridge/protocol/rpc/modern-envelope';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it, vi } from 'vitest';
 import { ServerTools } from '../../src/catalog/server-tools.js';
-import { envelopeKeys } from '../../src/rpc/modern-envelope.js';
 import { envelope } from '../support/agents.js';
 import { Bridge, LibraryAgent } from '../support/bridge.js';
 import { hangsAfterMs } from '../support/hangs-after.js';

@@ -1,11 +1,11 @@
 // @module-tag deep
 
 import { rmSync, writeFileSync } from 'node:fs';
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
 import { ServerTools } from '../../src/catalog/server-tools.js';
-import { codeOf } from '../../src/core/errors.js';
 import { createContext } from '../support/create-context.js';
 import type { UpstreamsForTest } from '../support/upstreams.js';
 import { createCall, fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';

@@ -2,7 +2,7 @@
 // @module-tag P-403
 
 import { writeFileSync } from 'node:fs';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { envelope, modernVersion } from '../support/agents.js';
 import { EventReader } from '../support/mcp-http.js';

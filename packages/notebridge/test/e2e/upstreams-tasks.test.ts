@@ -2,14 +2,14 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ServerTools } from '../../src/catalog/server-tools.js';
 import { createToolNaming } from '../../src/catalog/tool-naming.js';
-import type { Caller } from '../../src/core/call-context.js';
-import type { Principal } from '../../src/core/principal.js';
-import type { ProviderEvent } from '../../src/core/provider.js';
 import { Hub } from '../../src/hub.js';
 import { TaskMiddleware } from '../../src/notebooks/runs/task-middleware.js';
 import { envelope } from '../support/agents.js';

@@ -4,9 +4,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ServerState } from '@notebridge/protocol/core/tool-server';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ServerConfig } from '../../src/config/server-config.js';
-import type { ServerState } from '../../src/core/tool-server.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { fixtureConfig, fixtureServer, linesOf, temporaryPath } from '../support/upstreams.js';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it } from 'vitest';
-import { codeOf } from '../../src/core/errors.js';
-import type { ToolResult } from '../../src/core/mcp.js';
-import { Redactor } from '../../src/util/redactor.js';
 import { createContext } from '../support/create-context.js';
 import { createCall, fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
 

@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-317
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect, it } from 'vitest';
 import { Program } from '../support/program.js';
 

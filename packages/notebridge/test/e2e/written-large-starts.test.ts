@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { assertStartsOutside } from '@notebridge/system/processes/start-outside';
+import { heedWritten } from '@notebridge/system/processes/written-rule';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { assertStartsOutside } from '../../src/processes/start-outside.js';
-import { heedWritten } from '../../src/processes/written-rule.js';
 import { coreAndDeep } from '../support/core-and-deep.js';
 import { growthOfWork } from '../support/growth.js';
 

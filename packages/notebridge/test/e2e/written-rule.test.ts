@@ -3,9 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findWritten, folderIdentityOf } from '@notebridge/kit/find-written';
+import { heedWritten, writtenBy } from '@notebridge/system/processes/written-rule';
+import { findWritten, folderIdentityOf } from '@notebridge/system/starts/find-written';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { heedWritten, writtenBy } from '../../src/processes/written-rule.js';
 
 /** A namespace in which something can be mounted, where there can be one. */
 const mounting = [
@@ -44,7 +44,7 @@ describe('the rule', { tags: ['P-623'] }, () => {
 
   it.skipIf(mounting === undefined)('knows a folder that is mounted under another name, and a part of it', () => {
     mkdirSync(join(given, 'part'));
-    const rule = new URL('../../../kit/dist/find-written.js', import.meta.url).href;
+    const rule = new URL('../../../system/dist/starts/find-written.js', import.meta.url).href;
     const ask = `import { findWritten } from ${JSON.stringify(rule)};
       console.log(JSON.stringify([${JSON.stringify(outside)}, ${JSON.stringify(base)}].map((path) => findWritten(path + '/x', [${JSON.stringify(given)}]) ?? null)));`;
     for (const mounted of [given, join(given, 'part')]) {
@@ -81,7 +81,7 @@ describe('the rule', { tags: ['P-623'] }, () => {
   it.skipIf(mounting === undefined)('knows a folder that an overlay shows, and a part of it, also by a link', () => {
     mkdirSync(join(given, 'part'));
     symlinkSync(join(given, 'part'), join(base, 'layer'));
-    const rule = new URL('../../../kit/dist/find-written.js', import.meta.url).href;
+    const rule = new URL('../../../system/dist/starts/find-written.js', import.meta.url).href;
     const ask = `import { findWritten } from ${JSON.stringify(rule)};
       console.log(JSON.stringify(['/ov/shown/x', ''].map((path) => findWritten(${JSON.stringify(outside)} + path, [${JSON.stringify(given)}]) ?? null)));`;
     const [program = '', ...args] = mounting ?? [];

@@ -4,9 +4,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createNotebridge, type Notebridge } from '../../src/assembly/create-notebridge.js';
 import { createTerminalLogger } from '../../src/cli/terminal-logger.js';
@@ -15,7 +16,6 @@ import { parseConfig } from '../../src/config/parse-config.js';
 import { toAuditLine, toRefusedLine } from '../../src/grants/audit-line.js';
 import { RecentLog } from '../../src/recent/recent-log.js';
 import { secretsOfServer } from '../../src/upstreams/server-secrets.js';
-import { Redactor } from '../../src/util/redactor.js';
 import { createContext } from '../support/create-context.js';
 import { type GrowingKind, testGrowth, textsIn } from '../support/growth.js';
 

@@ -2,18 +2,18 @@
 
 // @runs process
 import { loadChecked, loadEmitter, loadStubs } from '@notebridge/bindings';
-import { parseJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import { gatherInput } from '@notebridge/code-mode/bindings/input';
+import { lineOf } from '@notebridge/code-mode/search/show-tools';
+import { ToolView } from '@notebridge/code-mode/search/tool-view';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { listMethods } from '@notebridge/protocol/core/list-methods';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { MemoryToolServer, MemoryToolServers } from '@notebridge/protocol/core/memory-tool-server';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { describe, expect, it } from 'vitest';
-import { gatherInput } from '../../src/bindings/input.js';
 import { ServerTools } from '../../src/catalog/server-tools.js';
-import { lineOf } from '../../src/code-mode/search/show-tools.js';
-import { ToolView } from '../../src/code-mode/search/tool-view.js';
-import { BridgeError } from '../../src/core/errors.js';
-import { listMethods } from '../../src/core/list-methods.js';
-import type { Tool } from '../../src/core/mcp.js';
-import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-server.js';
 import { fetchList } from '../../src/upstreams/fetch-list.js';
 import { createContext } from '../support/create-context.js';
 import { type GrowingKind, growthOfWork, testGrowth, textsIn } from '../support/growth.js';

@@ -2,15 +2,15 @@
 
 // @runs process
 import { PassThrough } from 'node:stream';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import { answer, type MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { createLineChannel } from '@notebridge/protocol/rpc/line-channel';
+import { NotificationBrake } from '@notebridge/protocol/rpc/notification-brake';
 import { describe } from 'vitest';
-import type { ToolResult } from '../../src/core/mcp.js';
-import { answer, type MiddlewareContext } from '../../src/core/middleware.js';
 import { FitOutputsMiddleware } from '../../src/notebooks/outputs/fit-outputs-middleware.js';
 import { PageSession } from '../../src/notebooks/pages/page-session.js';
 import { ProxyServer } from '../../src/notebooks/pages/proxy-server.js';
-import { createLineChannel } from '../../src/rpc/line-channel.js';
-import { NotificationBrake } from '../../src/rpc/notification-brake.js';
 import { createContext } from '../support/create-context.js';
 import { type GrowingKind, testGrowth, textsIn } from '../support/growth.js';
 

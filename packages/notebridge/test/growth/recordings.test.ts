@@ -4,8 +4,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { createChannelPair } from '@notebridge/protocol/rpc/message-stream';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it } from 'vitest';
 import { plain, toTable } from '../../src/cli/terminal.js';
 import { Player } from '../../src/recording/player.js';
@@ -14,8 +16,6 @@ import { chooseLink, describeLink } from '../../src/recording/recorded-links.js'
 import { Recorder } from '../../src/recording/recorder.js';
 import { recordingFormat } from '../../src/recording/recording-format.js';
 import { toScript } from '../../src/recording/script.js';
-import { createChannelPair } from '../../src/rpc/message-stream.js';
-import { Redactor } from '../../src/util/redactor.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { coreAndDeep } from '../support/core-and-deep.js';
 import { type GrowingKind, growthOfWork, testGrowth, textsIn } from '../support/growth.js';

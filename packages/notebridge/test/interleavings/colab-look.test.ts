@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect, it } from 'vitest';
 import { createContext } from '../support/create-context.js';
 import { openColabKind } from './colab-kind.js';

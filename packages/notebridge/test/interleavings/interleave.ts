@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { createContext } from '../support/create-context.js';
 import type { NotebookKind, TextCell } from './notebook-kind.js';
 

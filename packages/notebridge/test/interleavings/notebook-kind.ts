@@ -1,4 +1,4 @@
-import type { Provider } from '../../src/core/provider.js';
+import type { Provider } from '@notebridge/protocol/core/provider';
 
 export interface TextCell {
   id: string;

@@ -1,10 +1,10 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import type { JsonObject } from '@notebridge/kit/json';
 import { createNotebookHost, type NotebookHost } from '@notebridge/notebook/host';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import { answer, type Middleware } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { TinyKernel } from '../../../notebook/test/fixtures/tiny-kernel.js';
-import type { ToolResult } from '../../src/core/mcp.js';
-import { answer, type Middleware } from '../../src/core/middleware.js';
 import { LayeredProvider } from '../../src/middleware/layered-provider.js';
 import { LocalNotebook } from '../../src/notebooks/local/local-notebook.js';
 import { editingTools, ReadBeforeWriteMiddleware } from '../../src/notebooks/reads/read-before-write.js';

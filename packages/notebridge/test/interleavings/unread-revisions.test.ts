@@ -1,5 +1,5 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 import { expect, it } from 'vitest';
 import { createContext } from '../support/create-context.js';
 import { openBuiltInKind } from './built-in-kind.js';

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { connectPath } from '../../src/doors/connect/connect-door.js';
 import { consoleLinkRoute, ownerPrefix } from '../../src/doors/owner/owner-routes.js';
-import { ownVersion } from '../../src/state/own-files.js';
 import { deployFolder } from '../support/manifests.js';
 
 const read = (file: string): string => readFileSync(join(deployFolder, file), 'utf8');

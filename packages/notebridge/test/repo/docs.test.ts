@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { natsPackages } from '@notebridge/cluster/nats/connect-nats';
+import { createSkillsServer } from '@notebridge/code-mode/skills/skills-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
-import { natsPackages } from '../../src/cluster/nats/connect-nats.js';
 import { type Config, defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
-import { createSkillsServer } from '../../src/skills/skills-server.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { BindingsGuide } from '../support/bindings-guide.js';
 import { clusterRuns } from '../support/cluster-guide.js';

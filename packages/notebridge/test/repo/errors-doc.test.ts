@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { notebookErrors } from '@notebridge/notebook';
+import { errorTable } from '@notebridge/protocol/core/errors';
 import { expect, it } from 'vitest';
-import { errorTable } from '../../src/core/errors.js';
 
 const [ofHub = '', ofNotebook = ''] = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8').split(
   '## Of the tools of a notebook',

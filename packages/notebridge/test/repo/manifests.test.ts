@@ -1,6 +1,6 @@
 // @module-tag P-124
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { containersOf, manifestsOf, podsOf } from '../support/manifests.js';
 

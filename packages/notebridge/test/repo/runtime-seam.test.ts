@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findPastRuntime } from '../../../../scripts/runtime-seam.mjs';
 
-const complaintsOf = (text: string, file = 'packages/notebridge/src/cluster/some.ts') => findPastRuntime([{ file, text }], []);
+const complaintsOf = (text: string, file = 'packages/cluster/src/some.ts') => findPastRuntime([{ file, text }], []);
 
 describe('the seam of time and chance', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('the seam of time and chance', () => {
     'const signal = AbortSignal.timeout(5);',
   ])('is not passed by %j', (text) => {
     const [complaint = '', ...more] = complaintsOf(text);
-    expect(complaint).toMatch(/^packages\/notebridge\/src\/cluster\/some\.ts:\d: uses .* util\/runtime\.ts/);
+    expect(complaint).toMatch(/^packages\/cluster\/src\/some\.ts:\d: uses .* util\/runtime\.ts/);
     expect(more.length).toBeLessThanOrEqual(1);
   });
 
@@ -46,8 +46,8 @@ describe('the seam of time and chance', () => {
     expect(complaintsOf(taking, 'packages/notebridge/src/grants/some.ts')).toHaveLength(1);
     expect(complaintsOf(taking.replace('type { Runtime', '{ systemRuntime'), 'packages/notebridge/src/grants/some.ts')).toEqual([]);
     const text = 'const at = Date.now();';
-    expect(complaintsOf(text, 'packages/notebridge/src/cluster/nats/some.ts')).toEqual([]);
-    expect(complaintsOf(text, 'packages/notebridge/src/cluster/some.test.ts')).toEqual([]);
+    expect(complaintsOf(text, 'packages/cluster/src/nats/some.ts')).toEqual([]);
+    expect(complaintsOf(text, 'packages/cluster/src/some.test.ts')).toEqual([]);
     const file = 'packages/notebridge/src/grants/some.ts';
     expect(complaintsOf(text, file)).toEqual([]);
     expect(findPastRuntime([{ file, text }], [file])).toHaveLength(1);

@@ -1,10 +1,10 @@
-import { BridgeError } from '../../src/core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { deriveKey } from '@notebridge/protocol/util/derive-key';
+import { SealedTexts } from '@notebridge/protocol/util/sealed-text';
+import type { SharedStore } from '@notebridge/system/files/shared-store';
 import { GrantStore } from '../../src/grants/grant-store.js';
 import { readGrantEntry } from '../../src/grants/shared-grant-entry.js';
 import { SharedGrants, unknownUse } from '../../src/grants/shared-grants.js';
-import type { SharedStore } from '../../src/state/shared-store.js';
-import { deriveKey } from '../../src/util/derive-key.js';
-import { SealedTexts } from '../../src/util/sealed-text.js';
 import type { Play, Seat, SimulatedCluster } from './simulated-cluster.js';
 import type { Life } from './simulated-hub.js';
 import { onlyExpected, strictLogger } from './strictly.js';

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { NotStarted, type Owned } from '../../src/cluster/cluster-parts.js';
-import { ExchangedCalls } from '../../src/cluster/hub-calls.js';
-import { RemoteCaller } from '../../src/cluster/remote-caller.js';
-import { Cancellation } from '../../src/core/cancellation.js';
-import { codeOf } from '../../src/core/errors.js';
+import { NotStarted, type Owned } from '@notebridge/cluster/cluster-parts';
+import { ExchangedCalls } from '@notebridge/cluster/hub-calls';
+import { RemoteCaller } from '@notebridge/cluster/remote-caller';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { createContext } from '../support/create-context.js';
 import { forgotten, OwnershipPlay, type OwningHub } from './ownership.js';
 import type { Play, Seat, SimulatedCluster } from './simulated-cluster.js';

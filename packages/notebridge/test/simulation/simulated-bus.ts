@@ -1,4 +1,4 @@
-import type { ClusterBus } from '../../src/cluster/cluster-bus.js';
+import type { ClusterBus } from '@notebridge/cluster/cluster-bus';
 import type { Life, SimulatedHub } from './simulated-hub.js';
 import type { World } from './world.js';
 

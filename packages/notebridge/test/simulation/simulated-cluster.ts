@@ -1,6 +1,6 @@
-import type { ClusterBus } from '../../src/cluster/cluster-bus.js';
-import type { SharedStore } from '../../src/state/shared-store.js';
-import type { Runtime } from '../../src/util/runtime.js';
+import type { ClusterBus } from '@notebridge/cluster/cluster-bus';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
+import type { SharedStore } from '@notebridge/system/files/shared-store';
 import type { Fault, Schedule } from './fault-schedule.js';
 import { SimulatedBus } from './simulated-bus.js';
 import { type Life, SimulatedHub } from './simulated-hub.js';

@@ -1,4 +1,4 @@
-import type { Runtime } from '../../src/util/runtime.js';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 import { SimulatedLink } from './simulated-link.js';
 import type { World } from './world.js';
 

@@ -6,7 +6,7 @@ import {
   type StoreChange,
   StoreConflict,
   StoreUnavailable,
-} from '../../src/state/shared-store.js';
+} from '@notebridge/system/files/shared-store';
 import type { Life, SimulatedHub } from './simulated-hub.js';
 import { openWatch } from './simulated-watch.js';
 import { StoreLeader } from './store-leader.js';

@@ -1,4 +1,4 @@
-import type { StoreChange, StoreWatch } from '../../src/state/shared-store.js';
+import type { StoreChange, StoreWatch } from '@notebridge/system/files/shared-store';
 import type { Life, SimulatedHub } from './simulated-hub.js';
 import type { StoreLeader } from './store-leader.js';
 import type { World } from './world.js';

@@ -1,4 +1,4 @@
-import { type StoreChange, StoreConflict, type StoredEntry, type WriteOptions } from '../../src/state/shared-store.js';
+import { type StoreChange, StoreConflict, type StoredEntry, type WriteOptions } from '@notebridge/system/files/shared-store';
 import type { World } from './world.js';
 
 interface LoggedChange {

@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, toLogger } from '@notebridge/kit/logger';
-import { BridgeError, codeOf } from '../../src/core/errors.js';
-import { StoreConflict, StoreUnavailable } from '../../src/state/shared-store.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { type Logger, toLogger } from '@notebridge/protocol/util/logger';
+import { StoreConflict, StoreUnavailable } from '@notebridge/system/files/shared-store';
 import type { Life } from './simulated-hub.js';
 import type { World } from './world.js';
 

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CutRelay } from '../support/cut-relay.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { createSecret } from '../../src/identity/secret.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { Machines } from '../support/cluster-namespaces.js';

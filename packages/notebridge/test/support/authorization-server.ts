@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { bareEnvironment } from './bare-environment.js';
 
 const file = fileURLToPath(new URL('../fixtures/authorization-server.mjs', import.meta.url));

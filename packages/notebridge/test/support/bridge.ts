@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { type Channel, createChannelPair } from '@notebridge/protocol/rpc/message-stream';
 import { AgentSession } from '../../src/doors/mcp/agent-session.js';
 import { ColabSessionProxy, type ColabSessionProxyOptions, McpHost } from '../../src/reference/index.js';
-import { type Channel, createChannelPair } from '../../src/rpc/message-stream.js';
 
 /** An agent inside the test, over a channel: requests with whole answers, and every notification that came. */
 export class LibraryAgent {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { Program } from './program.js';
 
 /** What a tool of a notebook answers: its JSON; under `text` what is no JSON, and an error of the protocol, so that a test that fails shows it. */

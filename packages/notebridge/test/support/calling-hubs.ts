@@ -1,8 +1,8 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { toLogger } from '@notebridge/kit/logger';
-import type { Claim, ServedCall } from '../../src/cluster/cluster-parts.js';
-import { ExchangedCalls } from '../../src/cluster/hub-calls.js';
-import type { ExchangeLimits } from '../../src/cluster/link-sender.js';
+import type { Claim, ServedCall } from '@notebridge/cluster/cluster-parts';
+import { ExchangedCalls } from '@notebridge/cluster/hub-calls';
+import type { ExchangeLimits } from '@notebridge/cluster/link-sender';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { toLogger } from '@notebridge/protocol/util/logger';
 import { createContext } from './create-context.js';
 import { createKnownHubs, createLossyBus, createVirtualTime } from './hubs-in-memory.js';
 

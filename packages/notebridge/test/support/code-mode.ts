@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { type Agent, agentKinds, modernVersion } from './agents.js';
 import { openLegacyAgent, openModernAgent, type SendMessage } from './http-agent.js';
 import { ServedHub, type ServersForTest, withoutTypeCheck } from './served-hub.js';

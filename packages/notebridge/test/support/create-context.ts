@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Cancellation } from '../../src/core/cancellation.js';
-import { RequestContext, type RequestContextOptions } from '../../src/core/request-context.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { RequestContext, type RequestContextOptions } from '@notebridge/protocol/core/request-context';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 export interface ContextForTest extends RequestContext {
   /** What the caller was told, in order. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
 import { deployFolder } from './manifests.js';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JsonObject } from '@notebridge/kit/json';
-import { parseMessage, printMessage } from '../../src/core/wire.js';
-import { type Channel, MessageStream } from '../../src/rpc/message-stream.js';
+import { parseMessage, printMessage } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { type Channel, MessageStream } from '@notebridge/protocol/rpc/message-stream';
 
 /** The other end of a connection, played by a test: everything passes as text, as over a real wire. */
 export class FarEnd {

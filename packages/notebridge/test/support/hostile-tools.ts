@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../src/core/mcp.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** Names that tools, servers and parameters have somewhere, and that code cannot have. */
 const oddNames = [

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { modernVersion, withEnvelope } from './agents.js';
 import { initialize } from './mcp-http.js';
 import type { ServedHub } from './served-hub.js';

@@ -1,7 +1,7 @@
-import type { ClusterBus } from '../../src/cluster/cluster-bus.js';
-import type { HubView, Membership } from '../../src/cluster/cluster-parts.js';
-import { hubWire } from '../../src/cluster/packets.js';
-import type { Runtime } from '../../src/util/runtime.js';
+import type { ClusterBus } from '@notebridge/cluster/cluster-bus';
+import type { HubView, Membership } from '@notebridge/cluster/cluster-parts';
+import { hubWire } from '@notebridge/cluster/packets';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 
 /** Hubs of one process on a bus that loses, doubles and reorders, in a time that passes as fast as it can be computed. */
 

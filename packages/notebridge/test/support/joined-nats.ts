@@ -1,9 +1,9 @@
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import type { ClusterSettings } from '@notebridge/cluster/cluster-settings';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import type { NatsCluster } from '@notebridge/cluster/nats/nats-cluster';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { StoreUnavailable } from '@notebridge/system/files/shared-store';
 import { onTestFinished, vi } from 'vitest';
-import { connectNats } from '../../src/cluster/nats/connect-nats.js';
-import type { NatsCluster } from '../../src/cluster/nats/nats-cluster.js';
-import type { ClusterSettings } from '../../src/config/cluster-settings.js';
-import { StoreUnavailable } from '../../src/state/shared-store.js';
 import { Nats, type StartNatsOptions } from './nats.js';
 import { natsSettings } from './nats-settings.js';
 

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { bareEnvironment } from './bare-environment.js';
 import type { Side } from './namespaces.js';

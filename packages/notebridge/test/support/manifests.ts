@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { parseAllDocuments } from 'yaml';
 
 export const deployFolder = fileURLToPath(new URL('../../../../deploy', import.meta.url));

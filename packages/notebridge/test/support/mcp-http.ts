@@ -1,8 +1,8 @@
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { MemoryProvider, type RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { Provider } from '@notebridge/protocol/core/provider';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { onTestFinished } from 'vitest';
-import { MemoryProvider, type RunnableTool } from '../../src/core/memory-provider.js';
-import type { Provider } from '../../src/core/provider.js';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/doors/http/http-app.js';
 import { type HttpListener, listenHttp } from '../../src/doors/http/listen.js';
 import { createMcpHttpDoor, type McpHttpDoor, type McpHttpDoorOptions } from '../../src/doors/mcp/http.js';

@@ -1,6 +1,6 @@
 import * as legacySchemas from '@modelcontextprotocol/sdk/types.js';
 import { specTypeSchemas } from '@modelcontextprotocol/server';
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 
 /** What a method is to the guard. `unknown`: it does not know it. */
 export type MethodClass = 'free' | 'call' | 'list' | 'item' | 'everything' | 'unknown';

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { ClusterBus } from '../../src/cluster/cluster-bus.js';
-import { type SharedStore, type StoreChange, StoreConflict, type StoredEntry, StoreUnavailable } from '../../src/state/shared-store.js';
-import type { Runtime } from '../../src/util/runtime.js';
+import type { ClusterBus } from '@notebridge/cluster/cluster-bus';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
+import {
+  type SharedStore,
+  type StoreChange,
+  StoreConflict,
+  type StoredEntry,
+  StoreUnavailable,
+} from '@notebridge/system/files/shared-store';
 
 const tickMs = 10;
 /** So much passes between two ticks at most, however long this process stood still. Milliseconds. */

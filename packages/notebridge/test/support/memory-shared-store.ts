@@ -1,3 +1,4 @@
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 import {
   assertStoreKey,
   assertStoreValue,
@@ -7,8 +8,7 @@ import {
   type StoredEntry,
   StoreUnavailable,
   type WriteOptions,
-} from '../../src/state/shared-store.js';
-import type { Runtime } from '../../src/util/runtime.js';
+} from '@notebridge/system/files/shared-store';
 
 /** What goes wrong with one request: it does not arrive, or its answer does not. */
 export type StoreFault = 'request lost' | 'answer lost';

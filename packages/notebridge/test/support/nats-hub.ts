@@ -1,12 +1,12 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
-import type { Claim, ServedCall } from '../../src/cluster/cluster-parts.js';
-import { ExchangedCalls } from '../../src/cluster/hub-calls.js';
-import { HubLease } from '../../src/cluster/hub-lease.js';
-import { connectNats } from '../../src/cluster/nats/connect-nats.js';
-import { hubWire } from '../../src/cluster/packets.js';
-import { ResourceClaims } from '../../src/cluster/resource-claims.js';
-import { systemRuntime as runtime } from '../../src/util/runtime.js';
+import type { Claim, ServedCall } from '@notebridge/cluster/cluster-parts';
+import { ExchangedCalls } from '@notebridge/cluster/hub-calls';
+import { HubLease } from '@notebridge/cluster/hub-lease';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import { hubWire } from '@notebridge/cluster/packets';
+import { ResourceClaims } from '@notebridge/cluster/resource-claims';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { systemRuntime as runtime } from '@notebridge/protocol/util/runtime';
 import { natsSettings } from './nats-settings.js';
 
 /** Lease, claims and calls of one hub at a real NATS, without doors and servers. */

@@ -1,4 +1,4 @@
-import { type ClusterSettings, defaultClusterName } from '../../src/config/cluster-settings.js';
+import { type ClusterSettings, defaultClusterName } from '@notebridge/cluster/cluster-settings';
 
 /** As the config gives them to a hub, without the audit. */
 export function natsSettings(urls: readonly string[], more: Partial<ClusterSettings> = {}): ClusterSettings {

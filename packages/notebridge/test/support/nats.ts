@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { natsServer, whyNoNatsServer } from '../../../../scripts/nats-server.mjs';
 import { bareEnvironment } from './bare-environment.js';
 import { ownPort } from './own-port.js';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { ListMethod } from '../../src/core/list-methods.js';
+import type { ListMethod } from '@notebridge/protocol/core/list-methods';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** An entry as servers have really listed it, and what becomes of it. */
 export interface OddEntry {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
-import { type ListMethod, listMethods } from '../../src/core/list-methods.js';
+import { type ListMethod, listMethods } from '@notebridge/protocol/core/list-methods';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { oddItems, oddLists, oddTools, shownOf, validTools } from './odd-entries.js';
 import { ServedHub } from './served-hub.js';
 import { fixtureServer } from './upstreams.js';

@@ -1,7 +1,7 @@
+import type { BridgeError } from '@notebridge/protocol/core/errors';
+import type { RpcId, RpcNotification } from '@notebridge/protocol/rpc/messages';
+import { Peer, type PeerOptions } from '@notebridge/protocol/rpc/peer';
 import { expect, onTestFinished } from 'vitest';
-import type { BridgeError } from '../../src/core/errors.js';
-import type { RpcId, RpcNotification } from '../../src/rpc/messages.js';
-import { Peer, type PeerOptions } from '../../src/rpc/peer.js';
 import { FarEnd } from './far-end.js';
 
 export interface OpenedPeer {

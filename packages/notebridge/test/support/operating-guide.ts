@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { natsPackages } from '@notebridge/cluster/nats/connect-nats';
 import { expect } from 'vitest';
-import { natsPackages } from '../../src/cluster/nats/connect-nats.js';
 import { conventionsCommit } from '../../src/telemetry/conventions.js';
 import { otlpPackages } from '../../src/telemetry/load-otlp.js';
 import { installedServer, ServedHub } from './served-hub.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { PageServer, type PageServerOptions } from '../../src/notebooks/pages/page-server.js';
 import { pageProfiles } from '../../src/notebooks/profiles/page-profiles.js';
 import type { PageAnswer, RawPage } from './raw-page.js';

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BindingsInput } from '@notebridge/bindings';
 import { emitPython } from '@notebridge/bindings/python';
+import type { Tool } from '@notebridge/protocol/core/mcp';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
-import type { Tool } from '../../src/core/mcp.js';
 
 /** A folder that holds the package `generated`, and is gone after. */
 export interface PythonPackage extends Disposable {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import WebSocket from 'ws';
 import { colabProfile } from '../../src/notebooks/profiles/colab.js';
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../../src/core/call-context.js';
-import type { ParamHeader } from '../../src/core/param-headers.js';
-import type { Provider, ProviderEvent } from '../../src/core/provider.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import type { ParamHeader } from '@notebridge/protocol/core/param-headers';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** One request as it came, with what was answered once it was. */
 export interface RecordedRequest {

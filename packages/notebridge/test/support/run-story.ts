@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect } from 'vitest';
 import type { Program } from './program.js';
 

@@ -1,14 +1,14 @@
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { ExchangedCalls } from '../../src/cluster/hub-calls.js';
-import { HubLease } from '../../src/cluster/hub-lease.js';
-import { hubWire } from '../../src/cluster/packets.js';
-import { PlacedServers } from '../../src/cluster/placement/placed-servers.js';
-import { ResourceClaims } from '../../src/cluster/resource-claims.js';
+import { ExchangedCalls } from '@notebridge/cluster/hub-calls';
+import { HubLease } from '@notebridge/cluster/hub-lease';
+import { hubWire } from '@notebridge/cluster/packets';
+import { PlacedServers } from '@notebridge/cluster/placement/placed-servers';
+import { ResourceClaims } from '@notebridge/cluster/resource-claims';
+import type { ToolServer, ToolServerEvent } from '@notebridge/protocol/core/tool-server';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 import type { ServerConfig } from '../../src/config/server-config.js';
-import type { ToolServer, ToolServerEvent } from '../../src/core/tool-server.js';
 import type { Upstream } from '../../src/upstreams/upstream.js';
 import { createUpstreams, type Upstreams } from '../../src/upstreams/upstreams.js';
-import type { Runtime } from '../../src/util/runtime.js';
 import { createFastRuntime, MemoryCluster, type MemoryLink } from './memory-cluster.js';
 
 /** Hubs of one process with real servers, and a store and a bus in memory. Time passes so many times faster for what they agree by. */

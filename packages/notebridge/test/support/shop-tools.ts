@@ -1,4 +1,4 @@
-import type { Tool } from '../../src/core/mcp.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
 
 /** Tools that show what the Python bindings make of them: `test/python/check_package.py` knows each. */
 export const shopTools: readonly Tool[] = [

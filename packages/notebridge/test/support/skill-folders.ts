@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { SkillFolder } from '@notebridge/code-mode/skills/skill-folder';
+import { createSkillsServer, type SkillsServer, type SkillsServerOptions } from '@notebridge/code-mode/skills/skills-server';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
-import type { SkillFolder } from '../../src/config/skill-folder.js';
-import { Cancellation } from '../../src/core/cancellation.js';
-import type { ToolResult } from '../../src/core/mcp.js';
-import { createSkillsServer, type SkillsServer, type SkillsServerOptions } from '../../src/skills/skills-server.js';
 import { createContext } from './create-context.js';
 
 /** A folder for skills, fresh for each test, inside another one. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Runtime } from '../../src/util/runtime.js';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 
 /** Time that passes only when a test says so, and chance that repeats. */
 export interface SteppedRuntime extends Runtime {

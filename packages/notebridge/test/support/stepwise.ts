@@ -1,6 +1,6 @@
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
 import { expect } from 'vitest';
-import { toTextResult } from '../../src/core/mcp.js';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { EventReader, type LegacySession, type McpHttpOptions, type OpenMcpHttp, openMcpHttp } from './mcp-http.js';
 
 export interface OpenSteps extends OpenMcpHttp {

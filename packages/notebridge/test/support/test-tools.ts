@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { BridgeError, RemoteError } from '../../src/core/errors.js';
-import { toTextResult } from '../../src/core/mcp.js';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 export interface TestTools {
   tools: RunnableTool[];

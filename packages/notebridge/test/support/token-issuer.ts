@@ -1,5 +1,5 @@
 import { constants, generateKeyPairSync, type KeyObject, type SignKeyObjectInput, sign } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 export interface TokenIssuer {
   /** The public keys, as a cluster publishes them. */

@@ -1,17 +1,17 @@
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { BridgeError } from '../../src/core/errors.js';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
-import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-server.js';
-import type { Middleware } from '../../src/core/middleware.js';
-import type { Principal } from '../../src/core/principal.js';
-import type { ToolServer } from '../../src/core/tool-server.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { RunnableTool } from '@notebridge/protocol/core/memory-provider';
+import { MemoryToolServer, MemoryToolServers } from '@notebridge/protocol/core/memory-tool-server';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { ToolServer } from '@notebridge/protocol/core/tool-server';
+import type { WhileLive } from '@notebridge/protocol/core/while-live';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '../../src/doors/http/http-app.js';
 import { type HttpListener, type ListenOptions, listenHttp } from '../../src/doors/http/listen.js';
 import { createToolProxy, type ToolProxyDoorOptions } from '../../src/doors/tool-proxy/tool-proxy.js';
 import type { ToolProxy } from '../../src/doors/tool-proxy/tool-proxy-context.js';
-import type { WhileLive } from '../../src/grants/while-live.js';
 import { Hub } from '../../src/hub.js';
 import { createTestTools, type TestTools } from './test-tools.js';
 

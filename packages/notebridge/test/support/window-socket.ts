@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { WebSocket } from 'ws';
 
 /** A window of the built-in notebook without a browser: what the host says, and requests to it. */

@@ -1,7 +1,7 @@
 // @module-tag P-174
 
 // Compiled by `tsc --noEmit`, never run: a guard has one hook, which wraps all others.
-import type { Middleware } from '../../src/core/middleware.js';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
 import type { Guard } from '../../src/grants/guard.js';
 
 const onMessage: Guard['onMessage'] = (context, callNext) => callNext(context);

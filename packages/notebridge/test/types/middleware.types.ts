@@ -2,9 +2,9 @@
 
 // Compiled by `tsc --noEmit`, never run: which middlewares compile, and which must not.
 
-import type { JsonObject } from '@notebridge/kit/json';
-import type { InitializeResult, ListToolsResult, ToolCall, ToolResult } from '../../src/core/mcp.js';
-import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../../src/core/middleware.js';
+import type { InitializeResult, ListToolsResult, ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** The right ones: what comes from `callNext`, changed or not, and what `answer` makes. */
 export const right: Middleware[] = [

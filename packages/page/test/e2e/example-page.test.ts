@@ -1,6 +1,6 @@
 // @module-tag deep
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { Program } from '../../../notebridge/test/support/program.js';

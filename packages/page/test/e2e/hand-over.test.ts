@@ -1,7 +1,7 @@
 // @module-tag deep
 // @module-tag P-327
 
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { SharedHome, until } from '../../../notebridge/test/support/broker.js';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { within } from './bounded.js';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { Output } from '../../model/output.js';
 import type { PendingExecution } from '../execution-queue.js';
 import type { Execution } from '../kernel.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Output } from '../../model/output.js';
 import { PendingExecution } from '../execution-queue.js';

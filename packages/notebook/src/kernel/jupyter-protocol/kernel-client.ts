@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { keepLatest } from '@notebridge/kit/keep-latest';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
 import { maxRecentRuns, type PendingExecution } from '../execution-queue.js';
 import { within } from '../within.js';
 import { ExecuteFuture, type FutureOptions } from './execute-future.js';

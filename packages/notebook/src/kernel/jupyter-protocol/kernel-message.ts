@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 
 /** A message of Jupyter's kernel protocol that a kernel has sent, as far as it matters here. */
 export interface KernelMessage {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { Output } from '../../model/output.js';
 import { fromKernel } from '../../model/outputs.js';
 import { isOutput } from '../messages.js';

@@ -1,6 +1,6 @@
 /** The life of one helper and its kernel: launched, ready, ended. A restart is a new one. */
-import { parseJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { parseBounded } from '../bounded-json.js';
 import { type ChildProgram, inPortions, openProgram } from '../child-program.js';
 import type { PendingExecution } from '../execution-queue.js';

@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { MimeBundle } from '../../model/output.js';
 import { type AskKernel, completeCode, evaluateCode, inspectCode } from '../jupyter-protocol/code-help.js';
 import type { CommMessage, KernelComms, ShownListener } from '../jupyter-protocol/kernel-comms.js';

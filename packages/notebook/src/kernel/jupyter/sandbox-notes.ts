@@ -1,6 +1,6 @@
-import { shellWord } from '@notebridge/kit/shell-word';
+import type { FolderAccess } from '@notebridge/sandbox/spec';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import type { Output } from '../../model/output.js';
-import type { FolderAccess } from '../../sandbox/spec.js';
 
 /** What code in the sandbox was given, and by which Python. */
 export interface GivenReach {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { Elicitation, ElicitationAnswer, FormField } from '../../session/elicitation.js';
 import type { OpenQuestion } from '../../session/input-questions.js';
 import { button, el } from '../dom.js';

@@ -1,5 +1,5 @@
 import { Decoration, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 
 /** A place in a cell's text. */
 export interface FoundPlace {

@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { button, el, setText } from '../dom.js';
 import { iconButton } from '../icons.js';
 import type { Finder } from '../state/finder.js';

@@ -1,4 +1,4 @@
-import { shellWord } from '@notebridge/kit/shell-word';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import type { Commands } from '../commands.js';
 import { copyText } from '../copy-text.js';
 import type { HostConnection } from '../link/connection.js';

@@ -1,4 +1,4 @@
-import { appendAll } from '@notebridge/kit/long-lists';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
 import { decodeEntities } from '../../outputs/entities.js';
 import { MarkupReader } from '../../outputs/markup-tokens.js';
 import { maxPixels, pixelsOf } from './image-size.js';

@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { el } from '../dom.js';
 
 /** In place of what cannot be drawn. Nothing else is lost by it. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { el } from '../dom.js';
 import { layOutInThread } from '../markdown/markdown-thread.js';
 import type { LaidOut, Part } from '../markdown/parts.js';

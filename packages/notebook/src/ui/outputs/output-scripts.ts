@@ -1,4 +1,4 @@
-import { appendAll } from '@notebridge/kit/long-lists';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
 import type { MimeBundle, Output } from '../../model/output.js';
 import { MarkupReader } from '../../outputs/markup-tokens.js';
 import { pageWithin } from '../../outputs/page-within.js';

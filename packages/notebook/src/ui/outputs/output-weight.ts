@@ -1,4 +1,4 @@
-import { largestOf } from '@notebridge/kit/long-lists';
+import { largestOf } from '@notebridge/protocol/util/long-lists';
 import type { Output } from '../../model/output.js';
 import { pieceLimits } from './bound-html.js';
 

@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import createPurify from 'dompurify';
 import { el } from '../dom.js';
 import { besideImage, pathBeside } from './beside-images.js';

@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { Actor } from '../../model/cell.js';
 import { cellIdOf, isContentOperation } from '../../model/operation.js';
 import { verbs } from '../names.js';

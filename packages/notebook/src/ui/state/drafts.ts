@@ -1,5 +1,5 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import { Listeners } from '@notebridge/kit/listeners';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { Actor, Cell } from '../../model/cell.js';
 import type { NotebookDocument } from '../../model/document.js';
 import { RequestFailed } from '../link/connection.js';

@@ -1,6 +1,6 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import { Listeners } from '@notebridge/kit/listeners';
-import { messageOf } from '@notebridge/kit/message-of';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Cell } from '../../model/cell.js';
 import type { ViewerAction } from '../../viewer/protocol.js';
 import { type FoundPlace, markFound } from '../cells/find-marks.js';

@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 
 /** Command: keys act on cells. Edit: they write into one. */
 export type Mode = 'command' | 'edit';

@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { Actor, Cell } from '../../model/cell.js';
 import { createReplica, type DocumentEvent, type NotebookDocument } from '../../model/document.js';
 import type { JournalEntry } from '../../model/journal.js';

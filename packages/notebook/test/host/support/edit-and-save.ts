@@ -1,6 +1,6 @@
 /** A program that edits a notebook and saves it, as fast as it can, until it is killed. Says so on stdout. */
 
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { FileStore } from '../../../src/host/file-store.js';
 
 const [path = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** A program that makes a notebook too large for where it is, tells what becomes of it, and makes it small again. */
 
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { FileStore } from '../../../src/host/file-store.js';
 
 // Exceeding a limit of the file size raises this signal, which would end the program.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { onTestFinished } from 'vitest';
 import { FileStore, type FileStoreOptions } from '../../../src/host/file-store.js';
 import type { Actor } from '../../../src/model/cell.js';

@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
-import { carryKit } from '../../../../kit/carry.mjs';
+import { carryPrivate } from '../../../../../scripts/carry-private.mjs';
 import type { KernelFiles } from '../../../src/kernel/node-kernel.js';
 import { compileStandardLibrary, findPyodide, findSes, takeSnapshot } from '../../../src/kernel/pyodide-files.js';
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));
-/** The kernel, and what it imports of its neighbours. */
-const folders = ['kernel', 'relay', 'sandbox'];
 
 /** Compiling takes seconds, and many test files want it at once: kept from run to run. What a build has made of the same files is taken. */
 const stdlibFolder = new URL('../../../../../.cache/', import.meta.url);
@@ -26,9 +24,7 @@ export async function buildKernel(): Promise<BuiltKernel> {
   // Node compares real paths with what it was permitted to read.
   const packageFolder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-kernel-')));
   const target = join(packageFolder, 'dist', 'kernel');
-  const sources = folders.flatMap((name) =>
-    readdirSync(join(source, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)),
-  );
+  const sources = readdirSync(join(source, 'kernel'), { recursive: true, encoding: 'utf8' }).map((file) => join('kernel', file));
   await build({
     entryPoints: sources.filter((file) => /(?<!\.test)\.ts$/.test(file)).map((file) => join(source, file)),
     outbase: source,
@@ -38,7 +34,7 @@ export async function buildKernel(): Promise<BuiltKernel> {
     logLevel: 'warning',
   });
   await stop();
-  carryKit(join(packageFolder, 'dist'));
+  carryPrivate(join(packageFolder, 'dist'));
   cpSync(join(source, 'kernel', 'python'), join(target, 'python'), { recursive: true });
   // As installed: outside of what the kernel's process may read.
   writeFileSync(join(packageFolder, 'package.json'), '{ "type": "module" }');

@@ -1,4 +1,4 @@
-import { toLogger } from '@notebridge/kit/logger';
+import { toLogger } from '@notebridge/protocol/util/logger';
 import { createNodeKernel, type NodeKernelOptions } from '../../../src/kernel/node-kernel.js';
 import { buildKernel } from './built-kernel.js';
 import { interruptGraceMs, type KernelHarness, measure } from './kernel-harness.js';

@@ -27,7 +27,7 @@ const html =
 export async function servePage(built: BuiltKernel, { isolated = true } = {}) {
   const roots: [string, URL][] = [
     ['/kernel/', built.folder],
-    ['/kit/', new URL('../kit/', built.folder)],
+    ['/protocol/', new URL('../protocol/', built.folder)],
     ['/pyodide/', built.files.indexUrl],
     ['/stdlib.zip', built.files.stdlibUrl],
     ['/test/', new URL('./', import.meta.url)],

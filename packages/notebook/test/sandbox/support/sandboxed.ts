@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createBubblewrap } from '@notebridge/sandbox/bubblewrap';
+import { findProgram } from '@notebridge/sandbox/find-program';
+import type { Sandbox, SandboxedProcess, SandboxSpec } from '@notebridge/sandbox/spec';
 import { lookAtSandbox } from '../../../src/kernel/open-sandbox.js';
-import { createBubblewrap } from '../../../src/sandbox/bubblewrap.js';
-import { findProgram } from '../../../src/sandbox/find-program.js';
-import type { Sandbox, SandboxedProcess, SandboxSpec } from '../../../src/sandbox/spec.js';
 
 /** Why the tests of the sandbox cannot run here, or undefined. To be printed with what is skipped. */
 export async function whyNoSandbox(): Promise<string | undefined> {

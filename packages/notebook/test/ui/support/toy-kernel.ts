@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelState } from '../../../src/kernel/kernel.js';
 import type { Layer } from '../../../src/kernel/layers.js';
 import type { MimeBundle, Output } from '../../../src/model/output.js';

@@ -1,9 +1,10 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { type ClusterParts, type HubView, NotStarted } from '../../cluster/cluster-parts.js';
-import { toHubContext } from '../../cluster/remote-events.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError } from '../../core/errors.js';
+import { type ClusterParts, type HubView, NotStarted } from '@notebridge/cluster/cluster-parts';
+import { toHubContext } from '@notebridge/cluster/remote-events';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
 import type {
   NotebookContents,
   NotebookDirectory,
@@ -12,7 +13,6 @@ import type {
   NotebookList,
   NotebookReference,
 } from '../../notebooks/selection/notebook-directory.js';
-import { quote } from '../../util/quote.js';
 import type { ClusterPages } from './cluster-pages.js';
 import { listMethod, notebooksOfHub } from './notebook-desk.js';
 import { isPageId } from './page-records.js';

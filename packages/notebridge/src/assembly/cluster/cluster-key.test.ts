@@ -3,7 +3,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger, toLogger } from '@notebridge/kit/logger';
+import { silentLogger, toLogger } from '@notebridge/protocol/util/logger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readClusterKey } from './cluster-key.js';
 

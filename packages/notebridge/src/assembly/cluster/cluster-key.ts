@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { ClusterSettings } from '../../config/cluster-settings.js';
-import { BridgeError } from '../../core/errors.js';
-import { whoElseMayTouch } from '../../processes/mounted-secret.js';
-import { createPrivateFile, ensurePrivateDir, readPrivateFile } from '../../state/private-file.js';
-import { quote } from '../../util/quote.js';
+import type { ClusterSettings } from '@notebridge/cluster/cluster-settings';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
+import { createPrivateFile, ensurePrivateDir, readPrivateFile } from '@notebridge/system/files/private-file';
+import { whoElseMayTouch } from '@notebridge/system/processes/mounted-secret';
 
 /** As base64 has 192 bits. */
 const leastCharacters = 32;

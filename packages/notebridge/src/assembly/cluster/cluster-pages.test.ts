@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { createToken, digestOf } from '@notebridge/kit/token';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { createToken, digestOf } from '@notebridge/protocol/util/token';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
 import { callOnce, callTool, PageHubs, until } from '../../../test/support/page-hubs.js';

@@ -1,7 +1,7 @@
-import { Listeners } from '@notebridge/kit/listeners';
-import { fromKeyPart, type HubView, type Owned } from '../../cluster/cluster-parts.js';
-import { ofServers } from '../../cluster/placement/server-resources.js';
-import type { ClusterFacts, FirstOfMany, HubFacts, WatchedCluster } from '../../cluster/watched-cluster.js';
+import { fromKeyPart, type HubView, type Owned } from '@notebridge/cluster/cluster-parts';
+import { ofServers } from '@notebridge/cluster/placement/server-resources';
+import type { ClusterFacts, FirstOfMany, HubFacts, WatchedCluster } from '@notebridge/cluster/watched-cluster';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { ClusterPages } from './cluster-pages.js';
 import type { Cluster } from './open-cluster.js';
 import { pageResources } from './page-records.js';

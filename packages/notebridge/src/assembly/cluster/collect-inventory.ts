@@ -1,7 +1,7 @@
-import type { HubInventory } from '../../cluster/inventory-messages.js';
-import type { ToolServers } from '../../core/tool-server.js';
+import type { HubInventory } from '@notebridge/cluster/inventory-messages';
+import type { ToolServers } from '@notebridge/protocol/core/tool-server';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import type { NotebookDirectory, NotebookList } from '../../notebooks/selection/notebook-directory.js';
-import { settlesWithin } from '../../util/settles-within.js';
 import { isPageId } from './page-records.js';
 
 export interface OwnOfHub {

@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import { NotStarted } from '../../cluster/cluster-parts.js';
-import type { CallContext } from '../../core/call-context.js';
-import type { ParamHeader } from '../../core/param-headers.js';
-import type { Provider, ProviderEvent } from '../../core/provider.js';
+import { NotStarted } from '@notebridge/cluster/cluster-parts';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import type { ParamHeader } from '@notebridge/protocol/core/param-headers';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { HeldPage } from './held-page.js';
 import type { RemoteNotebook } from './remote-notebook.js';
 

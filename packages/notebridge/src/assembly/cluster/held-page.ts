@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { type Claim, type ClusterParts, NotStarted } from '../../cluster/cluster-parts.js';
-import type { CallContext } from '../../core/call-context.js';
-import { codeOf } from '../../core/errors.js';
-import type { Provider } from '../../core/provider.js';
+import { type Claim, type ClusterParts, NotStarted } from '@notebridge/cluster/cluster-parts';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { Provider } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Slot } from '../../notebooks/pages/slot.js';
 import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
 import { isNotConnected, type PageRecord, printPageRecord } from './page-records.js';

@@ -1,14 +1,14 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
-import { askInventories } from '../../cluster/ask-inventories.js';
-import { claimPrefix, parseClaimEntry } from '../../cluster/claim-entries.js';
-import type { ClusterBus } from '../../cluster/cluster-bus.js';
-import { fromKeyPart, type HubView } from '../../cluster/cluster-parts.js';
-import type { ToldInventory } from '../../cluster/inventory-messages.js';
-import { hubPrefix, parseLeaseEntry, printLeaseEntry } from '../../cluster/lease-entries.js';
-import { createSignedStore } from '../../cluster/signed-store.js';
-import type { SharedStore } from '../../state/shared-store.js';
-import { systemRuntime } from '../../util/runtime.js';
+import { askInventories } from '@notebridge/cluster/ask-inventories';
+import { claimPrefix, parseClaimEntry } from '@notebridge/cluster/claim-entries';
+import type { ClusterBus } from '@notebridge/cluster/cluster-bus';
+import { fromKeyPart, type HubView } from '@notebridge/cluster/cluster-parts';
+import type { ToldInventory } from '@notebridge/cluster/inventory-messages';
+import { hubPrefix, parseLeaseEntry, printLeaseEntry } from '@notebridge/cluster/lease-entries';
+import { createSignedStore } from '@notebridge/cluster/signed-store';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { systemRuntime } from '@notebridge/protocol/util/runtime';
+import type { SharedStore } from '@notebridge/system/files/shared-store';
 
 /** What a hub has. */
 export interface ResourceOfHub {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { afterEach, describe, expect, it } from 'vitest';
 import { callTool, type PageHub, PageHubs, until } from '../../../test/support/page-hubs.js';
 import { keepToken, pageOrigin } from '../../../test/support/page-servers.js';

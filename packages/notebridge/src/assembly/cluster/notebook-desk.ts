@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type ClusterParts, type Membership, NotStarted, ofHubItself, type ServedCall } from '../../cluster/cluster-parts.js';
-import { sendEvents } from '../../cluster/remote-events.js';
-import { BridgeError } from '../../core/errors.js';
-import type { Middleware } from '../../core/middleware.js';
+import { type ClusterParts, type Membership, NotStarted, ofHubItself, type ServedCall } from '@notebridge/cluster/cluster-parts';
+import { sendEvents } from '@notebridge/cluster/remote-events';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { type Chain, composeMiddleware } from '../../middleware/compose.js';
 import type { NotebookList } from '../../notebooks/selection/notebook-directory.js';
 import { NotebookSelection, type NotebookSelectionOptions } from '../../notebooks/selection/notebook-selection.js';

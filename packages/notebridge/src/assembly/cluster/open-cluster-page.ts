@@ -1,13 +1,13 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import type { BrowserResult } from '@notebridge/system/processes/browser';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { PageListener } from '../../notebooks/pages/page-listener.js';
 import { PageNotebook } from '../../notebooks/pages/page-notebook.js';
 import type { Secrets } from '../../notebooks/pages/page-tokens.js';
 import { Slot } from '../../notebooks/pages/slot.js';
 import type { RunLedger } from '../../notebooks/runs/run-ledger.js';
 import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
-import type { BrowserResult } from '../../processes/browser.js';
-import type { Environment } from '../../processes/environment.js';
 import { openToolName } from '../../reference/open-tool.js';
 import { type LeasedPage, leasePage } from '../notebooks/page/lease-page.js';
 import { PageProvider } from '../notebooks/page/page-provider.js';

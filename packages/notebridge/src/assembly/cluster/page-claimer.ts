@@ -1,5 +1,5 @@
-import type { ClusterParts } from '../../cluster/cluster-parts.js';
-import type { Slots } from '../../util/slots.js';
+import type { ClusterParts } from '@notebridge/cluster/cluster-parts';
+import type { Slots } from '@notebridge/protocol/util/slots';
 import type { HeldPage } from './held-page.js';
 import { pageResources } from './page-records.js';
 

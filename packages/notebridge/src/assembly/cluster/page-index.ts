@@ -1,5 +1,5 @@
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 import type { PageProfile } from '../../notebooks/profiles/profile.js';
-import type { Runtime } from '../../util/runtime.js';
 import { digestsIn, type PageRecord } from './page-records.js';
 
 /** Pages whose token nobody knows yet, and that wait for news of it. */

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { ofHubItself } from '../../cluster/cluster-parts.js';
-import { errorCodeMetaKey } from '../../core/mcp.js';
+import { ofHubItself } from '@notebridge/cluster/cluster-parts';
+import { errorCodeMetaKey } from '@notebridge/protocol/core/mcp';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
 import { type KeptSlot, parseKeptSlot } from '../../notebooks/pages/slot-store.js';
-import type { Runtime } from '../../util/runtime.js';
 
 /** What the claims of pages begin with. */
 export const pageResources = 'page.';

@@ -1,12 +1,12 @@
 // @module-tag P-588
 
+import type { Claim } from '@notebridge/cluster/cluster-parts';
+import { HubLease } from '@notebridge/cluster/hub-lease';
+import { hubWire } from '@notebridge/cluster/packets';
+import { ResourceClaims } from '@notebridge/cluster/resource-claims';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemoryCluster, type MemoryLink } from '../../../test/support/memory-cluster.js';
 import { createSteppedRuntime, type SteppedRuntime } from '../../../test/support/stepped-runtime.js';
-import type { Claim } from '../../cluster/cluster-parts.js';
-import { HubLease } from '../../cluster/hub-lease.js';
-import { hubWire } from '../../cluster/packets.js';
-import { ResourceClaims } from '../../cluster/resource-claims.js';
 import { pageResources, printPageRecord } from './page-records.js';
 import { PageTidy } from './page-tidy.js';
 

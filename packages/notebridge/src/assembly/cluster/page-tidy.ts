@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { ClusterParts } from '../../cluster/cluster-parts.js';
+import type { ClusterParts } from '@notebridge/cluster/cluster-parts';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { pageResources, parsePageRecord } from './page-records.js';
 
 const tidyMs = 600_000;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { keepLatest } from '@notebridge/kit/keep-latest';
-import type { ClusterParts } from '../../cluster/cluster-parts.js';
-import type { Tool } from '../../core/mcp.js';
+import type { ClusterParts } from '@notebridge/cluster/cluster-parts';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { StoreConflict } from '@notebridge/system/files/shared-store';
 import { toShownTools } from '../../notebooks/pages/page-tools.js';
-import { StoreConflict } from '../../state/shared-store.js';
-import { tryJson } from '../../util/try-json.js';
 
 const prefix = 'page-tools.';
 /** A longer list is not kept: what its page has is known again when it comes back. Characters. */

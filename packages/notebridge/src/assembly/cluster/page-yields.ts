@@ -1,6 +1,6 @@
-import type { ClusterParts } from '../../cluster/cluster-parts.js';
-import { toHubContext } from '../../cluster/remote-events.js';
-import { Cancellation } from '../../core/cancellation.js';
+import type { ClusterParts } from '@notebridge/cluster/cluster-parts';
+import { toHubContext } from '@notebridge/cluster/remote-events';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
 import { pagesOfHub, parsePageIds, yieldMethod } from './page-records.js';
 
 /** What is asked for within this time is asked together: after a broken tunnel thousands of pages come at once. Milliseconds. */

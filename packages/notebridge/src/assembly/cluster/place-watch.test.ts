@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { HubView, Membership } from '@notebridge/cluster/cluster-parts';
 import { expect, it, onTestFinished } from 'vitest';
 import { createFastRuntime } from '../../../test/support/memory-cluster.js';
 import { jsonOf, openToolProxy } from '../../../test/support/tool-proxy.js';
-import type { HubView, Membership } from '../../cluster/cluster-parts.js';
 import { PlaceWatch } from './place-watch.js';
 
 const clusterKey = randomBytes(32);

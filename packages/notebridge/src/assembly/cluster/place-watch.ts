@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { get } from 'node:http';
-import { isJsonObject } from '@notebridge/kit/json';
-import { isSameToken } from '@notebridge/kit/token';
-import type { ClusterBus } from '../../cluster/cluster-bus.js';
-import type { ClusterParts, HubView } from '../../cluster/cluster-parts.js';
+import type { ClusterBus } from '@notebridge/cluster/cluster-bus';
+import type { ClusterParts, HubView } from '@notebridge/cluster/cluster-parts';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { deriveKey } from '@notebridge/protocol/util/derive-key';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
+import { isSameToken } from '@notebridge/protocol/util/token';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 import type { HubPlace, PlaceAnswer, WatchedPlace } from '../../doors/hub-place.js';
-import { deriveKey } from '../../util/derive-key.js';
-import type { Runtime } from '../../util/runtime.js';
-import { tryJson } from '../../util/try-json.js';
 
 /** Between two rounds of questions while this hub has no place. Milliseconds. */
 const askEveryMs = 2000;

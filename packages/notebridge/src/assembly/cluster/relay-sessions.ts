@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type ClusterParts, NotStarted, ofHubItself } from '../../cluster/cluster-parts.js';
-import { toHubContext } from '../../cluster/remote-events.js';
-import { markOfHub } from '../../cluster/stored-sessions.js';
-import { BridgeError } from '../../core/errors.js';
+import { type ClusterParts, NotStarted, ofHubItself } from '@notebridge/cluster/cluster-parts';
+import { toHubContext } from '@notebridge/cluster/remote-events';
+import { markOfHub } from '@notebridge/cluster/stored-sessions';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { RelayedAnswer, RelayedRequest, SessionRelay } from '../../doors/mcp/session-relay.js';
 
 const sessionsOfHub = `${ofHubItself}sessions`;

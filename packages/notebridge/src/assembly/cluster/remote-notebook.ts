@@ -1,14 +1,14 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
-import { type CallTarget, type ClusterParts, NotStarted } from '../../cluster/cluster-parts.js';
-import { inSession } from '../../cluster/in-session.js';
-import { RemoteCaller } from '../../cluster/remote-caller.js';
-import { followEvents, toHubContext } from '../../cluster/remote-events.js';
-import type { CallContext, Caller } from '../../core/call-context.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import type { Provider, ProviderEvent } from '../../core/provider.js';
+import { type CallTarget, type ClusterParts, NotStarted } from '@notebridge/cluster/cluster-parts';
+import { inSession } from '@notebridge/cluster/in-session';
+import { RemoteCaller } from '@notebridge/cluster/remote-caller';
+import { followEvents, toHubContext } from '@notebridge/cluster/remote-events';
+import type { CallContext, Caller } from '@notebridge/protocol/core/call-context';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { NotebookLink } from '../../notebooks/selection/notebook-directory.js';
-import { quote } from '../../util/quote.js';
 import { joinMethod, leaveMethod, notebookEventsMethod, notebooksOfHub } from './notebook-desk.js';
 import { isPageId } from './page-records.js';
 

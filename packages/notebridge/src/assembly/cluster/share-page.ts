@@ -1,4 +1,4 @@
-import type { Provider } from '../../core/provider.js';
+import type { Provider } from '@notebridge/protocol/core/provider';
 import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
 import type { ClusterPages } from './cluster-pages.js';
 import { FirstPage } from './first-page.js';

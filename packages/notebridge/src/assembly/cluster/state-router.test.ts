@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { NotStarted } from '@notebridge/cluster/cluster-parts';
+import { answer } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { createCallingHubs } from '../../../test/support/calling-hubs.js';
 import { createContext } from '../../../test/support/create-context.js';
-import { NotStarted } from '../../cluster/cluster-parts.js';
-import { answer } from '../../core/middleware.js';
 import { createStateRouter } from './state-router.js';
 
 /** Calls of hub a's agents with what hub b has parked. */

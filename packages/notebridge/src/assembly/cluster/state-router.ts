@@ -1,9 +1,9 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { type HubCalls, type HubView, NotStarted, ofHubItself } from '../../cluster/cluster-parts.js';
-import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import { answer, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
-import { mayAskIn } from '../../core/questions.js';
+import { type HubCalls, type HubView, NotStarted, ofHubItself } from '@notebridge/cluster/cluster-parts';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { answer, type Middleware, type MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import { mayAskIn } from '@notebridge/protocol/core/questions';
+import type { JsonObject } from '@notebridge/protocol/json';
 
 /** The whole chain of a hub: a call that it had begun goes on there. */
 const chainOfHub = `${ofHubItself}chain`;

@@ -1,8 +1,8 @@
+import { codeModeTools } from '@notebridge/code-mode/code-mode-tools';
+import { defaultCodeModeLimits } from '@notebridge/code-mode/execution/code-mode-limits';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
 import type { ToolSet } from 'ai';
 import { expect, it } from 'vitest';
-import { codeModeTools } from '../../code-mode/code-mode-tools.js';
-import { defaultCodeModeLimits } from '../../config/code-mode-limits.js';
-import type { ToolResult } from '../../core/mcp.js';
 import { toAiSdkTools } from './ai-sdk-tools.js';
 
 it('tools of the AI SDK have our schemas, call by name and signal, and tell images and failures apart', { tags: ['P-442'] }, async () => {

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { ContentBlock, Tool, ToolResult } from '../../core/mcp.js';
+import type { ContentBlock, Tool, ToolResult } from '@notebridge/protocol/core/mcp';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { CodeMode } from './create-code-mode.js';
 
 /** What a model is given of a result, in the words of the AI SDK. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
 import type { SandboxMode } from '@notebridge/notebook/host';
-import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError } from '../../core/errors.js';
-import type { Tool, ToolResult } from '../../core/mcp.js';
-import { RequestContext } from '../../core/request-context.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Tool, ToolResult } from '@notebridge/protocol/core/mcp';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { Hub } from '../../hub.js';
-import { quote } from '../../util/quote.js';
 import type { NotebridgeOptions } from '../options.js';
 import type { SettingsOptions } from '../settings.js';
 
@@ -42,7 +42,7 @@ export async function createCodeMode({ sandbox, ...options }: CreateCodeModeOpti
   const [{ createNotebridge }, { readConfig }, { codeModeInstructions, codeModeTools }] = await Promise.all([
     import('../create-notebridge.js'),
     import('../settings.js'),
-    import('../../code-mode/code-mode-tools.js'),
+    import('@notebridge/code-mode/code-mode-tools'),
   ]);
   const config = await readConfig(options);
   const bridge = await createNotebridge({ ...options, config, codeMode: true, pages: { sandbox } });

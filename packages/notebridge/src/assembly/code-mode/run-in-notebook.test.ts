@@ -1,7 +1,7 @@
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import { MemoryProvider } from '@notebridge/protocol/core/memory-provider';
 import { expect, it, onTestFinished } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
-import { toTextResult } from '../../core/mcp.js';
-import { MemoryProvider } from '../../core/memory-provider.js';
 import { Hub } from '../../hub.js';
 import { createRunInNotebook } from './run-in-notebook.js';
 

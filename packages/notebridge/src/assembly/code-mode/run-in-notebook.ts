@@ -1,10 +1,10 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { maxWaitSeconds } from '@notebridge/kit/run-words';
-import type { RunInNotebook } from '../../code-mode/execution/code-executor.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import type { ToolResult } from '../../core/mcp.js';
-import { RequestContext } from '../../core/request-context.js';
+import type { RunInNotebook } from '@notebridge/code-mode/execution/code-executor';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { maxWaitSeconds } from '@notebridge/protocol/runs/run-words';
 import type { Hub } from '../../hub.js';
 
 /** The cell is run by the notebook's own tool, through the whole chain and in the caller's name: with its rights, and its lease. */

@@ -1,14 +1,14 @@
 import { type BindingsInput, loadChecked, loadEmitter } from '@notebridge/bindings';
-import { Listeners } from '@notebridge/kit/listeners';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { whenAborted } from '@notebridge/kit/when-aborted';
+import { type GatherOptions, gatherInput } from '@notebridge/code-mode/bindings/input';
+import { Renewer } from '@notebridge/code-mode/bindings/renewer';
+import type { ToolPackages } from '@notebridge/code-mode/execution/code-kernel';
+import type { CheckablePackage } from '@notebridge/code-mode/type-check/type-checker';
 import type { ToolPackage } from '@notebridge/notebook/host';
-import { type GatherOptions, gatherInput } from '../../bindings/input.js';
-import { Renewer } from '../../bindings/renewer.js';
-import type { ToolPackages } from '../../code-mode/execution/code-kernel.js';
-import type { CheckablePackage } from '../../code-mode/type-check/type-checker.js';
-import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
+import { onToolsChanged, type ToolServers } from '@notebridge/protocol/core/tool-server';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { whenAborted } from '@notebridge/protocol/util/when-aborted';
 
 export interface KeptPackageOptions {
   servers: ToolServers;

@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/principal.js';
+import type { Principal } from '@notebridge/protocol/core/principal';
 import type { GrantStore } from '../../grants/grant-store.js';
 
 export interface OwnGrantOptions {

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { answer } from '@notebridge/protocol/core/middleware';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
 import { expect, it, onTestFinished } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
-import { answer } from '../../core/middleware.js';
-import { owner, type Principal } from '../../core/principal.js';
 import { Admission } from '../../grants/admission.js';
 import { Delegations } from '../../grants/delegations.js';
 import { GrantStore } from '../../grants/grant-store.js';

@@ -1,6 +1,6 @@
-import type { Middleware } from '../../core/middleware.js';
-import { type Principal, principalKey } from '../../core/principal.js';
-import type { DelegatedRights, DelegateRights } from '../../grants/delegations.js';
+import type { DelegatedRights, DelegateRights } from '@notebridge/protocol/core/delegate-rights';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import { type Principal, principalKey } from '@notebridge/protocol/core/principal';
 
 /** The tools by which an agent has code run in the built-in notebook. */
 const runningTools: ReadonlySet<unknown> = new Set(['run_code', 'run_code_cell']);

@@ -1,5 +1,5 @@
-import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
 import { NotebookSelection, type NotebookSelectionOptions } from '../../notebooks/selection/notebook-selection.js';

@@ -1,4 +1,5 @@
 import type { NotebookTools } from '@notebridge/notebook/host';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import type { JoinRequest } from '../../broker/host-link.js';
 import type { HostPlace } from '../../broker/host-place.js';
 import { dialHost } from '../../broker/join-link.js';
@@ -10,7 +11,6 @@ import { userConfigFile } from '../../config/load-config.js';
 import { openAddress } from '../../identity/open-address.js';
 import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
 import { localInstructions, showWindow, windowTool } from '../../notebooks/local/local-notebook.js';
-import { ownVersion } from '../../state/own-files.js';
 import { toHow } from './how-to-open.js';
 import { realFileOf } from './notebook-file.js';
 import { browserSwitchedOff, type NotebookSetup } from './open-notebook.js';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { RunPlace } from '@notebridge/notebook/host';
-import { pick } from '../../processes/environment.js';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { pick } from '@notebridge/system/processes/environment';
 import { findRunPlaces } from '../run-places.js';
 import { realFileOf } from './notebook-file.js';
 import type { NotebookSetup } from './open-notebook.js';

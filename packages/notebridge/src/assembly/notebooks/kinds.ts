@@ -1,6 +1,6 @@
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { FindNotebook } from '../../notebooks/selection/notebook-directory.js';
-import { quote } from '../../util/quote.js';
 import { builtInKind } from './built-in/built-in-kind.js';
 import { jupyterKind } from './jupyter/jupyter-kind.js';
 import type { NotebookKind } from './notebook-kind.js';

@@ -1,7 +1,7 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isWithin } from '@notebridge/kit/find-written';
-import { writtenBy } from '../../processes/written-rule.js';
+import { writtenBy } from '@notebridge/system/processes/written-rule';
+import { isWithin } from '@notebridge/system/starts/find-written';
 
 /**
  * The path of a notebook's file with links resolved, by which two processes know that they mean the same one. It need not be there yet. A link

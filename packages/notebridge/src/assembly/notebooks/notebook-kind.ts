@@ -1,9 +1,9 @@
+import type { Redacting } from '@notebridge/protocol/util/redactor';
+import type { ClosableLogger } from '@notebridge/system/files/closable-logger';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
 import type { NotebookAddress } from '../../broker/notebook-address.js';
 import type { NamedNotebook, NotebookEntry, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
-import type { Environment } from '../../processes/environment.js';
-import type { ClosableLogger } from '../../state/closable-logger.js';
-import type { Redacting } from '../../util/redactor.js';
 import type { NotebridgeOptions } from '../options.js';
 import type { OpenNotebook } from './open-notebook.js';
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import { BridgeError } from '../../core/errors.js';
-import { quote } from '../../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 
 /** A notebook is written over whatever bears its name: a `notes.txt` that is named by mistake has to stay as it is. Throws `bad_usage`. */
 export function assertNotebookName(file: string): void {

@@ -1,6 +1,6 @@
 import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { NotebookTerms } from '../../broker/notebook-terms.js';
-import type { Environment } from '../../processes/environment.js';
 
 /** How a notebook and its pages are reached. */
 export interface PageOptions {

@@ -1,13 +1,13 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownPackageFolder } from '@notebridge/system/files/own-files';
+import { ensurePrivateDir } from '@notebridge/system/files/private-file';
+import { openPrivateLog } from '@notebridge/system/files/private-log';
+import { baseEnvironment } from '@notebridge/system/processes/base-environment';
+import { startDetached } from '@notebridge/system/processes/detached-program';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import type { StartedBroker } from '../../broker/reach-host.js';
-import { baseEnvironment } from '../../processes/base-environment.js';
-import { startDetached } from '../../processes/detached-program.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { ownPackageFolder } from '../../state/own-files.js';
-import { ensurePrivateDir } from '../../state/private-file.js';
-import { openPrivateLog } from '../../state/private-log.js';
 import type { Settings } from '../settings.js';
 
 /** Variables for the broker itself, beside those of `baseEnvironment`. */

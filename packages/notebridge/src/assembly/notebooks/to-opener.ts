@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { argumentsOf, notebookKinds } from './kinds.js';
 import { isFolder } from './notebook-name.js';
 import type { OpenNotebook } from './open-notebook.js';

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
-import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import { listedBy } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
 import type { NotebookDirectory, NotebookLink, NotebookList, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
-import { ownVersion } from '../../state/own-files.js';
-import { quote } from '../../util/quote.js';
 import { createJoined } from './create-joined.js';
 import type { NotebookSetup } from './open-notebook.js';
 

@@ -1,6 +1,6 @@
-import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { WatchedNotebook } from '../../notebooks/watched-notebooks.js';
 
 type Session = Pick<NotebookHost['session'], 'stop' | 'restart' | 'journal' | 'undoLast'>;

@@ -1,7 +1,7 @@
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { ServerReport } from '../../catalog/describe-servers.js';
 import type { Config } from '../../config/config.js';
-import { BridgeError } from '../../core/errors.js';
-import { quote } from '../../util/quote.js';
 
 /** What a command that runs the servers of a config itself does with those of which a cluster has one. */
 export interface LeftToCluster {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { typedHeader } from '../../doors/tool-proxy/call-door.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../../core/errors.js';
-import { parseMessage } from '../../core/wire.js';
-import { quote } from '../../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { parseMessage } from '@notebridge/protocol/core/wire';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
 
 /** Where the arguments of a call come from besides the command line. */
 export interface ArgumentReads {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 import { printPretty } from '../terminal.js';
 

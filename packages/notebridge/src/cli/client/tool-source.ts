@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { ToolAddress } from '../../core/tool-address.js';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/to-answer.js';
 

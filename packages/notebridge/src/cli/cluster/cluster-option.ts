@@ -1,7 +1,7 @@
-import { isNatsUrl, withClusterUrls } from '../../config/cluster-settings.js';
+import { isNatsUrl, withClusterUrls } from '@notebridge/cluster/cluster-settings';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { Config } from '../../config/config.js';
 import { loadConfig } from '../../config/load-config.js';
-import { BridgeError } from '../../core/errors.js';
 import { option } from '../define-command.js';
 
 /** `--cluster`: which NATS. */

@@ -1,11 +1,11 @@
-import { silentLogger } from '@notebridge/kit/logger';
+import { sharedHubNames } from '@notebridge/cluster/lease-entries';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { quote } from '@notebridge/protocol/util/quote';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { clusterKeyFile, findClusterKey } from '../../assembly/cluster/cluster-key.js';
 import { type AskedHub, askHubs, lookAtCluster, type ResourceOfHub } from '../../assembly/cluster/look-at-cluster.js';
-import { sharedHubNames } from '../../cluster/lease-entries.js';
-import { connectNats } from '../../cluster/nats/connect-nats.js';
-import { BridgeError } from '../../core/errors.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { quote } from '../../util/quote.js';
 import { printJsonLine, printTable, toDuration } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 import { loadClusterConfig } from './cluster-option.js';

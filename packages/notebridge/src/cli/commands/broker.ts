@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { openBroker } from '../../assembly/open-broker.js';
-import { Redactor } from '../../util/redactor.js';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { toCommandLog } from '../own-notebridge.js';

@@ -1,6 +1,6 @@
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { ensureOwnerToken } from '../../identity/owner-token.js';
 import { createTypedCode } from '../../identity/typed-codes.js';
-import { stateDir } from '../../processes/state-dir.js';
 import { defineCommand } from '../define-command.js';
 
 /** `notebridge code`: lets a browser in that is not known to be this user's. The code is good at whatever of this user runs, which is not asked. */

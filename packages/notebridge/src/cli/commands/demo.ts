@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { access, lstat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { reasonOf, remedyOf } from '@notebridge/kit/errno';
-import { BridgeError } from '../../core/errors.js';
-import { makeOwnScratch } from '../../identity/own-scratch.js';
-import { searchPathOutside } from '../../processes/written-rule.js';
-import { ownPackageFolder } from '../../state/own-files.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { reasonOf, remedyOf } from '@notebridge/protocol/util/errno';
+import { ownPackageFolder } from '@notebridge/system/files/own-files';
+import { makeOwnScratch } from '@notebridge/system/files/own-scratch';
+import { searchPathOutside } from '@notebridge/system/processes/written-rule';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { commandLine } from '../own-command.js';

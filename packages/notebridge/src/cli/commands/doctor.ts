@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { appendAll } from '@notebridge/kit/long-lists';
-import { withClusterUrls } from '../../config/cluster-settings.js';
-import { Redactor } from '../../util/redactor.js';
+import { withClusterUrls } from '@notebridge/cluster/cluster-settings';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { clusterOption } from '../cluster/cluster-option.js';
 import { parsePort, sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';

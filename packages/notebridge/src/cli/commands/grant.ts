@@ -1,11 +1,11 @@
-import type { Logger } from '@notebridge/kit/logger';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { assertKeptOutside } from '@notebridge/system/processes/written-rule';
 import type { Command } from 'commander';
-import { BridgeError } from '../../core/errors.js';
 import { describeGrant } from '../../grants/describe-grant.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { RotatingToken } from '../../grants/rotating-token.js';
-import { assertKeptOutside } from '../../processes/written-rule.js';
-import { writeFileAtomic } from '../../state/atomic-file.js';
 import { collect, sharedOptions } from '../command-options.js';
 import { addSubcommand, defineCommand, type OptionsOf, option } from '../define-command.js';
 import { withGrantDesk } from '../grants/grant-desk.js';

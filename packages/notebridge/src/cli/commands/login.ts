@@ -1,10 +1,10 @@
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
+import { openBrowser } from '@notebridge/system/processes/browser';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { loadConfig } from '../../config/load-config.js';
 import type { RemoteServerConfig } from '../../config/server-config.js';
-import { BridgeError } from '../../core/errors.js';
-import { openBrowser } from '../../processes/browser.js';
-import { stateDir } from '../../processes/state-dir.js';
 import { type LoginView, logIn } from '../../upstreams/oauth/log-in.js';
-import { quote } from '../../util/quote.js';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';
 import { parseTime } from '../grants/parse-terms.js';

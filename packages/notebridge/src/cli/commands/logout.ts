@@ -1,4 +1,4 @@
-import { stateDir } from '../../processes/state-dir.js';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { logOut } from '../../upstreams/oauth/log-out.js';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand } from '../define-command.js';

@@ -1,6 +1,6 @@
-import { openedLifeMs } from '@notebridge/kit/entry-codes';
-import { messageOf } from '@notebridge/kit/message-of';
 import type { KernelChoice } from '@notebridge/notebook/host';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { openedLifeMs } from '@notebridge/system/net/entry-codes';
 import type { Command } from 'commander';
 import type { BuiltInNotebook } from '../../assembly/notebooks/built-in/open-built-in.js';
 import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';

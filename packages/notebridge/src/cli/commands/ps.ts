@@ -1,8 +1,8 @@
+import { ownVersion } from '@notebridge/system/files/own-files';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { type HoldingProcess, reportOf } from '../../broker/ask-host.js';
 import { readHostPlaces } from '../../broker/host-place.js';
 import { readHubFiles } from '../../identity/hub-file.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { ownVersion } from '../../state/own-files.js';
 import { clusterOption } from '../cluster/cluster-option.js';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand } from '../define-command.js';

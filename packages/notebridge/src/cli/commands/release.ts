@@ -1,6 +1,6 @@
+import { quote } from '@notebridge/protocol/util/quote';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import { askToRelease } from '../../broker/ask-host.js';
-import { ownVersion } from '../../state/own-files.js';
-import { quote } from '../../util/quote.js';
 import { defineCommand } from '../define-command.js';
 import { findOpen } from '../notebook/find-open.js';
 import { onOneLine } from '../terminal-logger.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import type { Notebridge } from '../../assembly/create-notebridge.js';
-import { ownVersion } from '../../state/own-files.js';
 import { clusterOption, loadClusterConfig } from '../cluster/cluster-option.js';
 import { listOption, numberWithin, parseHubName, parsePort, sharedOptions } from '../command-options.js';
 import { defineCommand, type OptionsOf, option } from '../define-command.js';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { shellWord } from '@notebridge/kit/shell-word';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import type { Command } from 'commander';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand, option } from '../define-command.js';

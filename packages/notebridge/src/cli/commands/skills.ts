@@ -1,9 +1,9 @@
+import { hashOfFiles, idOf, SavedSkillStore, type SkillRecord } from '@notebridge/code-mode/saved-skills/saved-skill-store';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { writeOutHidden } from '@notebridge/protocol/util/hidden-characters';
+import { quote } from '@notebridge/protocol/util/quote';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import type { Command } from 'commander';
-import { hashOfFiles, idOf, SavedSkillStore, type SkillRecord } from '../../code-mode/skills/saved-skill-store.js';
-import { BridgeError } from '../../core/errors.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { writeOutHidden } from '../../util/hidden-characters.js';
-import { quote } from '../../util/quote.js';
 import { sharedOptions } from '../command-options.js';
 import { addSubcommand, type DefinedCommand, defineCommand } from '../define-command.js';
 import { asTyped } from '../own-command.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
 import { sharedOptions } from '../command-options.js';
 import { defineCommand } from '../define-command.js';

@@ -1,10 +1,10 @@
-import { didYouMean } from '@notebridge/kit/did-you-mean';
-import { isJsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { didYouMean } from '@notebridge/protocol/util/did-you-mean';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { PolicyReport } from '../../catalog/policy-report.js';
-import { BridgeError } from '../../core/errors.js';
-import { printMessage } from '../../core/wire.js';
 import type { OwnerBody } from '../../doors/owner/owner-schemas.js';
-import { quote } from '../../util/quote.js';
 import { withSource } from '../client/open-source.js';
 import { defineCommand, type OptionsOf } from '../define-command.js';
 import { asTyped } from '../own-command.js';

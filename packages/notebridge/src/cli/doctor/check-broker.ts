@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { processExists } from '@notebridge/kit/living-process';
-import { messageOf } from '@notebridge/kit/message-of';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { ownVersion } from '@notebridge/system/files/own-files';
+import { namesInPrivateDir } from '@notebridge/system/files/private-file';
+import { processExists } from '@notebridge/system/processes/living-process';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { notebooksOf } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
-import { codeOf } from '../../core/errors.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { ownVersion } from '../../state/own-files.js';
-import { namesInPrivateDir } from '../../state/private-file.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** The processes that hold notebooks: whether each is there, proves itself, and is of this version. */

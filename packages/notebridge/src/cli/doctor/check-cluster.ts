@@ -1,14 +1,14 @@
-import { silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import type { ClusterSettings } from '@notebridge/cluster/cluster-settings';
+import { sharedHubNames } from '@notebridge/cluster/lease-entries';
+import { connectNats } from '@notebridge/cluster/nats/connect-nats';
+import type { NatsCluster } from '@notebridge/cluster/nats/nats-cluster';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { clusterKeyFile, findClusterKey } from '../../assembly/cluster/cluster-key.js';
 import { type ClusterSight, type HubOfCluster, lookAtCluster } from '../../assembly/cluster/look-at-cluster.js';
-import { sharedHubNames } from '../../cluster/lease-entries.js';
-import { connectNats } from '../../cluster/nats/connect-nats.js';
-import type { NatsCluster } from '../../cluster/nats/nats-cluster.js';
-import type { ClusterSettings } from '../../config/cluster-settings.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { quote } from '../../util/quote.js';
-import type { Redactor } from '../../util/redactor.js';
 import { onOneLine } from '../terminal-logger.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 

@@ -1,9 +1,9 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Config } from '../../config/config.js';
 import { describeFault, type Fault } from '../../config/fault.js';
 import { loadConfig, userConfigFile } from '../../config/load-config.js';
 import { loadMiddlewareModules } from '../../config/load-middleware.js';
-import { BridgeError } from '../../core/errors.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** Reads the config as every command does; each fault in it is one of ours. */

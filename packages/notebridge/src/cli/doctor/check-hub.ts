@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
-import { errnoOf } from '@notebridge/kit/errno';
-import { messageOf } from '@notebridge/kit/message-of';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { describePortOwner } from '@notebridge/system/processes/port-owner';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { type HubFile, hubFileOf, hubNamesIn, readHubFile, readHubFiles } from '../../identity/hub-file.js';
 import { usualHubName } from '../../identity/hub-name.js';
-import { describePortOwner } from '../../processes/port-owner.js';
-import { stateDir } from '../../processes/state-dir.js';
 import { chooseHub, type OwnHub, proven } from '../hub/own-hub.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 

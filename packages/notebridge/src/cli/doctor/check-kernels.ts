@@ -1,9 +1,9 @@
-import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer, SandboxMode } from '@notebridge/notebook/host';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { ownUserId } from '@notebridge/system/processes/own-user';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { loadLab, loadNotebook } from '../../assembly/load-notebook.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { createTrustedFolders } from '../../state/trusted-folders.js';
+import { createTrustedFolders } from '../../assembly/trusted-folders.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** Has a program run in the sandbox that Python would be in, and says what bounds an own Python there. */

@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { messageOf } from '@notebridge/kit/message-of';
-import { describeEnvironment } from '../../processes/environment.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { ensurePrivateDir } from '../../state/private-file.js';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { ensurePrivateDir } from '@notebridge/system/files/private-file';
+import { describeEnvironment } from '@notebridge/system/processes/environment';
+import { ownUserId } from '@notebridge/system/processes/own-user';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** As package.json demands. */

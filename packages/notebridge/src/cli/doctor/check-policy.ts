@@ -1,4 +1,4 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Config } from '../../config/config.js';
 import type { ApprovalMode } from '../../config/server-config.js';
 import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';

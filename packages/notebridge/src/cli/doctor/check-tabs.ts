@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import type { Config } from '../../config/config.js';
 import { type ConnectionState, describeConnection } from '../../notebooks/connection-state.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { tryJson } from '../../util/try-json.js';
 import { type Check, note, ok } from './check.js';
 
 /** What is older is over. Milliseconds. */

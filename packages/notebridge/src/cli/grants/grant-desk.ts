@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { BridgeError, codeOf } from '../../core/errors.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import type { OwnerBody, OwnerBodyName } from '../../doors/owner/owner-schemas.js';
 import type { GrantChange } from '../../grants/audit-line.js';
 import type { GrantView } from '../../grants/grant.js';
 import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
-import { stateDir } from '../../processes/state-dir.js';
 import { askOwner, type HubRequest } from '../hub/hub-request.js';
 import { findHub, type OwnHub } from '../hub/own-hub.js';
 
@@ -38,7 +38,7 @@ export async function withGrantDesk<Result>(work: (desk: GrantDesk) => Promise<R
 async function recordGrant(change: GrantChange): Promise<void> {
   const { loadConfig } = await import('../../config/load-config.js');
   const { AuditLog } = await import('../../grants/audit-log.js');
-  const { Redactor } = await import('../../util/redactor.js');
+  const { Redactor } = await import('@notebridge/protocol/util/redactor');
   const { audit } = await loadConfig({ env: process.env }).catch(() => ({ audit: undefined }));
   if (audit === false) return;
   const log = new AuditLog({ ...audit, path: audit?.file ?? join(stateDir(), 'audit.jsonl'), redactor: new Redactor() });

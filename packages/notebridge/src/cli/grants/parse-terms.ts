@@ -1,6 +1,6 @@
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 import { maxTtlMs } from '../../grants/grant.js';
-import { quote } from '../../util/quote.js';
 
 const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

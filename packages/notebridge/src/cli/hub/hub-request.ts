@@ -1,8 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError, type ErrorCode, errorTable } from '../../core/errors.js';
-import { parseMessage, printMessage } from '../../core/wire.js';
+import { BridgeError, type ErrorCode, errorTable } from '@notebridge/protocol/core/errors';
+import { parseMessage, printMessage } from '@notebridge/protocol/core/wire';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { ownerPrefix } from '../../doors/owner/owner-routes.js';
 import type { OwnerBody, OwnerBodyName } from '../../doors/owner/owner-schemas.js';
 import type { OwnHub } from './own-hub.js';

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { writeHubFile } from '../../identity/hub-file.js';
 import { ensureOwnerToken, proveOwner } from '../../identity/owner-token.js';
-import { stateDir } from '../../processes/state-dir.js';
 import { findHub } from './own-hub.js';
 
 it('what listens at the address of the hub is used, and shown the token, once it has proved to know it', { tags: ['P-092'] }, async () => {

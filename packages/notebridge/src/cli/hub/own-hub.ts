@@ -1,8 +1,8 @@
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { type HubFile, isOwnHub, readHubFiles } from '../../identity/hub-file.js';
 import { hubVariable } from '../../identity/hub-name.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
-import { stateDir } from '../../processes/state-dir.js';
 import { asTyped } from '../own-command.js';
 
 /** A hub of this user that runs, and the token of its owner. */

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
+import { ownVersion } from '@notebridge/system/files/own-files';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { realFileOf } from '../../assembly/notebooks/notebook-file.js';
 import { notebooksOf, type OpenNotebookState } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
-import { BridgeError } from '../../core/errors.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { ownVersion } from '../../state/own-files.js';
-import { quote } from '../../util/quote.js';
 import { onOneLine } from '../terminal-logger.js';
 
 interface FoundNotebook {

@@ -3,8 +3,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { heedWritten } from '@notebridge/system/processes/written-rule';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { heedWritten } from '../../processes/written-rule.js';
 import { uvSettings } from './start-with-uv.js';
 
 let base: string;

@@ -1,13 +1,13 @@
-import { processExists } from '@notebridge/kit/living-process';
-import type { Logger } from '@notebridge/kit/logger';
-import { ownProcessId, ownUserId } from '../../processes/own-user.js';
-import { assertKeptOutside } from '../../processes/written-rule.js';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
+import { canBeHidden, secretsOfEnvironment } from '@notebridge/protocol/util/secrets';
+import { GrowingFile } from '@notebridge/system/files/growing-file';
+import { ownVersion } from '@notebridge/system/files/own-files';
+import { processExists } from '@notebridge/system/processes/living-process';
+import { ownProcessId, ownUserId } from '@notebridge/system/processes/own-user';
+import { assertKeptOutside } from '@notebridge/system/processes/written-rule';
 import { type RecordedProbe, toProbe } from '../../recording/recorded-probe.js';
 import { Recorder } from '../../recording/recorder.js';
-import { GrowingFile } from '../../state/growing-file.js';
-import { ownVersion } from '../../state/own-files.js';
-import type { Redactor } from '../../util/redactor.js';
-import { canBeHidden, secretsOfEnvironment } from '../../util/secrets.js';
 
 interface RecordTo {
   /** Where it is written. */

@@ -1,9 +1,9 @@
 import { constants, copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { errnoOf, reasonOf, remedyOf } from '@notebridge/protocol/util/errno';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
 import { readTextFile } from '../../config/read-text-file.js';
-import { BridgeError } from '../../core/errors.js';
-import { writeFileAtomic } from '../../state/atomic-file.js';
 
 /** Hosts keep more than servers in their files: Claude Code its whole history of projects. */
 const maxHostFileBytes = 67_108_864;

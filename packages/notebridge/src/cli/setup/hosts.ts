@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
-import { shellWord } from '@notebridge/kit/shell-word';
-import type { Environment } from '../../processes/environment.js';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Environment } from '@notebridge/system/processes/environment';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import { ownProgramFile } from '../own-command.js';
 import { jsonFormat } from './json-format.js';
 import type { HostFormat, ServersPlace } from './merge.js';

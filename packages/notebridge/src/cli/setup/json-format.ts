@@ -1,8 +1,8 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { lineEndOf } from '@notebridge/protocol/util/text-position';
 import { createScanner, findNodeAtLocation, type Node, parseTree, visit } from 'jsonc-parser';
 import { faultyFile } from '../../config/fault.js';
 import { parseJsonDocument } from '../../config/json-document.js';
-import { lineEndOf } from '../../util/text-position.js';
 import { entryName, type HostFormat, misfit } from './merge.js';
 
 /** JSON, with comments and trailing commas. */

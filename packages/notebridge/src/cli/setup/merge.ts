@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { appendAll } from '@notebridge/kit/long-lists';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
 
 /** Where a host keeps servers. */
 export interface ServersPlace {

@@ -3,8 +3,8 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BridgeError } from '../../core/errors.js';
 import { describeSetup } from '../commands/setup.js';
 import { replaceHostFile } from './host-file.js';
 import { hosts } from './hosts.js';

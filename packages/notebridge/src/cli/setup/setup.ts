@@ -1,9 +1,9 @@
-import { didYouMean } from '@notebridge/kit/did-you-mean';
-import { shellWord } from '@notebridge/kit/shell-word';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { didYouMean } from '@notebridge/protocol/util/did-you-mean';
+import { stateDir } from '@notebridge/system/processes/state-dir';
+import { assertKeptOutside } from '@notebridge/system/processes/written-rule';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import { withoutToken } from '../../assembly/notebooks/to-opener.js';
-import { BridgeError } from '../../core/errors.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { assertKeptOutside } from '../../processes/written-rule.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
 import { type ConfigPlace, type Host, hosts, type LaunchCommand, launchCommand, type Scope, tokenVariable } from './hosts.js';
 import { type EntryOption, type Merged, type MergeRequest, mergeEntry, type ServersPlace, sameKind, toWords } from './merge.js';

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { lineEndOf } from '@notebridge/protocol/util/text-position';
 import { parse, stringify, TomlError } from 'smol-toml';
 import { faultyFile } from '../../config/fault.js';
-import { lineEndOf } from '../../util/text-position.js';
 import { entryName, type HostFormat, type MergeRequest } from './merge.js';
 
 /** TOML, edited by lines. */

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
+import type { Environment } from '@notebridge/system/processes/environment';
+import { stateDir } from '@notebridge/system/processes/state-dir';
 import { loadNotebook } from '../../assembly/load-notebook.js';
 import { toNotebookOpener } from '../../assembly/notebooks/to-opener.js';
-import { BridgeError } from '../../core/errors.js';
-import type { Environment } from '../../processes/environment.js';
-import { stateDir } from '../../processes/state-dir.js';
-import { quote } from '../../util/quote.js';
 import { toWholeKernel } from '../command-options.js';
 import { chooseHub } from '../hub/own-hub.js';
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { EntryGate } from '@notebridge/kit/entry-gate';
-import { pathOf } from '@notebridge/kit/request-head';
-import { createToken, isSameToken } from '@notebridge/kit/token';
-import { AuthBackoff } from '../../net/auth-backoff.js';
-import type { OnRefused } from '../../net/refused-attempt.js';
+import { createToken, isSameToken } from '@notebridge/protocol/util/token';
+import { ownPackageFolder, readOwnBytes } from '@notebridge/system/files/own-files';
+import { AuthBackoff } from '@notebridge/system/net/auth-backoff';
+import type { EntryGate } from '@notebridge/system/net/entry-gate';
+import type { OnRefused } from '@notebridge/system/net/refused-attempt';
+import { pathOf } from '@notebridge/system/net/request-head';
 import { type BrowserFamily, type ConnectionState, type ConnectionText, toBrowserFamily } from '../../notebooks/connection-state.js';
-import { ownPackageFolder, readOwnBytes } from '../../state/own-files.js';
 import { sendBody } from '../http/raw-answer.js';
 
 /** One notebook as the page `/connect` shows it. */

@@ -1,8 +1,8 @@
-import { openedLifeMs } from '@notebridge/kit/entry-codes';
-import { errnoOf } from '@notebridge/kit/errno';
-import { printMessage } from '../../core/wire.js';
-import { AuthBackoff } from '../../net/auth-backoff.js';
-import { ownPackageFolder, readOwnBytes } from '../../state/own-files.js';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import { ownPackageFolder, readOwnBytes } from '@notebridge/system/files/own-files';
+import { AuthBackoff } from '@notebridge/system/net/auth-backoff';
+import { openedLifeMs } from '@notebridge/system/net/entry-codes';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';

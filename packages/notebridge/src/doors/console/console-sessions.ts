@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { EntryGate, type EntryVerdict, type TypedCodes } from '@notebridge/kit/entry-gate';
+import { EntryGate, type EntryVerdict, type TypedCodes } from '@notebridge/system/net/entry-gate';
 import { createSecret, hashSecret, isSecret } from '../../identity/secret.js';
 
 export interface ConsoleSessionsOptions {

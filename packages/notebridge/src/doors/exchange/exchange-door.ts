@@ -1,4 +1,4 @@
-import { printMessage } from '../../core/wire.js';
+import { printMessage } from '@notebridge/protocol/core/wire';
 import type { GrantExchange } from '../../grants/grant-exchange.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { BridgeError } from '../../core/errors.js';
-import { type Principal, principalKey } from '../../core/principal.js';
-import { AuthBackoff } from '../../net/auth-backoff.js';
-import { ownConnections } from '../../net/connections.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { type Principal, principalKey } from '@notebridge/protocol/core/principal';
+import { AuthBackoff } from '@notebridge/system/net/auth-backoff';
+import { ownConnections } from '@notebridge/system/net/connections';
 import { type AuthChallenge, bearerChallenge, type Refusal, refuse } from './refusal.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Cancellation } from '../../core/cancellation.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
 
 /** The most of so many places that one principal takes: the others get in, whatever it does. */
 export function mostOfOne(places: number): number {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Printed } from '../../core/wire.js';
+import type { Printed } from '@notebridge/protocol/core/wire';
 import { securityHeaders } from './raw-answer.js';
 
 /** One JSON text per line, or server-sent events with the same texts. */

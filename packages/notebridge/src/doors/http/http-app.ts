@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { pathOf } from '@notebridge/kit/request-head';
-import type { Principal } from '../../core/principal.js';
-import type { OnRefused, RefusedAttempt } from '../../net/refused-attempt.js';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import type { OnRefused, RefusedAttempt } from '@notebridge/system/net/refused-attempt';
+import { pathOf } from '@notebridge/system/net/request-head';
 import type { Authenticator } from './authenticator.js';
 import { CallsUnderWay } from './calls-under-way.js';
 import { HttpContext } from './http-context.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from '@notebridge/kit/logger';
-import type { Principal } from '../../core/principal.js';
-import type { Printed } from '../../core/wire.js';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { Printed } from '@notebridge/protocol/core/wire';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import { sendJson } from './raw-answer.js';
 import { internalError, logFault, printRefusal, type Refusal, toRefusal } from './refusal.js';
 

@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errnoOf } from '@notebridge/kit/errno';
-import { listenBacklog } from '@notebridge/kit/loopback';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../../core/errors.js';
-import { listenOnLoopback } from '../../net/bind.js';
-import { ownConnections } from '../../net/connections.js';
-import { FaultLog } from '../../net/fault-log.js';
-import { settlesWithin } from '../../util/settles-within.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { errnoOf } from '@notebridge/protocol/util/errno';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
+import { listenOnLoopback } from '@notebridge/system/net/bind';
+import { ownConnections } from '@notebridge/system/net/connections';
+import { FaultLog } from '@notebridge/system/net/fault-log';
+import { listenBacklog } from '@notebridge/system/net/loopback';
 import type { HttpApp } from './http-app.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;

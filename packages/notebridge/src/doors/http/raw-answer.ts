@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { byteLengthOf, type Printed } from '../../core/wire.js';
+import { byteLengthOf, type Printed } from '@notebridge/protocol/core/wire';
 
 /** On every answer: what a browser must not do with it. Names and values in turn. */
 export const securityHeaders: readonly string[] = [

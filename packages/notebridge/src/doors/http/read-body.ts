@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { messageOf } from '@notebridge/kit/message-of';
-import { parseMessage } from '../../core/wire.js';
+import { parseMessage } from '@notebridge/protocol/core/wire';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { type Refusal, refuse, toRefusal } from './refusal.js';
 
 /** A body of so many bytes is taken however many come at once. */

@@ -1,6 +1,6 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import type { Logger } from '@notebridge/kit/logger';
-import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { BridgeError, type ErrorCode } from '@notebridge/protocol/core/errors';
+import { printJson } from '@notebridge/protocol/exact-json';
+import type { Logger } from '@notebridge/protocol/util/logger';
 
 /** Why a request is not served: what goes back instead. `detail` is a text, or the list of what is wrong in the body. */
 export interface Refusal {

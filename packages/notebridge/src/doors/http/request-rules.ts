@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { findHeadFault, type HeadFault, hostsOf } from '@notebridge/kit/request-head';
+import { findHeadFault, type HeadFault, hostsOf } from '@notebridge/system/net/request-head';
 import type { HttpContext } from './http-context.js';
 import { sendEmpty } from './raw-answer.js';
 import { type Refusal, refuse } from './refusal.js';

@@ -1,20 +1,20 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { Caller, ParentCall } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import { MemoryToolServer, MemoryToolServers } from '@notebridge/protocol/core/memory-tool-server';
+import { owner } from '@notebridge/protocol/core/principal';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Caller, ParentCall } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { toTextResult } from '../../core/mcp.js';
-import { MemoryToolServer, MemoryToolServers } from '../../core/memory-tool-server.js';
-import { owner } from '../../core/principal.js';
 import { Admission } from '../../grants/admission.js';
 import { AuditLog } from '../../grants/audit-log.js';
 import { Delegations } from '../../grants/delegations.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { createGuard } from '../../grants/guard.js';
 import { Hub } from '../../hub.js';
-import { Redactor } from '../../util/redactor.js';
 import { createKernelDoor } from './kernel-door.js';
 
 let dir: string;

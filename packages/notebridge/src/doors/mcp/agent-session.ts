@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Caller, TraceHeaders } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import type { BridgeError } from '../../core/errors.js';
-import { owner, type Principal } from '../../core/principal.js';
-import type { Era } from '../../core/protocol-versions.js';
-import type { ProviderEvent } from '../../core/provider.js';
-import type { Asker } from '../../core/questions.js';
-import { RequestContext } from '../../core/request-context.js';
-import { taskEvent } from '../../core/task-servers.js';
+import type { Caller, TraceHeaders } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { BridgeError } from '@notebridge/protocol/core/errors';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { Asker } from '@notebridge/protocol/core/questions';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
+import { taskEvent } from '@notebridge/protocol/core/task-servers';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { Channel } from '@notebridge/protocol/rpc/message-stream';
+import { type RpcId, type RpcNotification, type RpcRequest, toNotification } from '@notebridge/protocol/rpc/messages';
+import { envelopeOf } from '@notebridge/protocol/rpc/modern-envelope';
+import { Peer } from '@notebridge/protocol/rpc/peer';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Hub } from '../../hub.js';
 import { nameOfClient, type WatchedAgent } from '../../recent/watched-agents.js';
-import type { Channel } from '../../rpc/message-stream.js';
-import { type RpcId, type RpcNotification, type RpcRequest, toNotification } from '../../rpc/messages.js';
-import { envelopeOf } from '../../rpc/modern-envelope.js';
-import { Peer } from '../../rpc/peer.js';
 import {
   createLegacyAsker,
   identityOf,

@@ -1,5 +1,5 @@
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { isRpcId, type RpcId } from '../../rpc/messages.js';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import { isRpcId, type RpcId } from '@notebridge/protocol/rpc/messages';
 
 /** The id of one request, or those of a batch. */
 export type Requests = RpcId | RpcId[];

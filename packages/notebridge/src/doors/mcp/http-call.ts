@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../../core/principal.js';
+import type { Principal } from '@notebridge/protocol/core/principal';
 import { mediaRangesOf } from '../http/event-stream.js';
 
 /** Bounds and times of the MCP door over HTTP. */

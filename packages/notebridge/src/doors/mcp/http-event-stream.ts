@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { printFrameInPieces } from '../../rpc/messages.js';
+import { printFrameInPieces } from '@notebridge/protocol/rpc/messages';
 import { EventStream } from '../http/event-stream.js';
 
 export interface HttpEventStreamOptions {

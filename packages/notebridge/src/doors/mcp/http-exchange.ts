@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { type TraceHeaders, toTraceHeaders } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { printFrameInPieces } from '../../rpc/messages.js';
-import { CallTimeouts } from '../../rpc/waiting-calls.js';
+import { type TraceHeaders, toTraceHeaders } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { printFrameInPieces } from '@notebridge/protocol/rpc/messages';
+import { CallTimeouts } from '@notebridge/protocol/rpc/waiting-calls';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty, sendJson } from '../http/raw-answer.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';

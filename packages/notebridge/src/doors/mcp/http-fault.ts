@@ -1,6 +1,6 @@
-import { BridgeError, type ErrorCode, errorTable, headerMismatchCode, RemoteError } from '../../core/errors.js';
-import { printMessage } from '../../core/wire.js';
-import { type RpcId, toErrorAnswer } from '../../rpc/messages.js';
+import { BridgeError, type ErrorCode, errorTable, headerMismatchCode, RemoteError } from '@notebridge/protocol/core/errors';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import { type RpcId, toErrorAnswer } from '@notebridge/protocol/rpc/messages';
 import type { Refusal } from '../http/refusal.js';
 
 /** A request that is not served, with the JSON-RPC error that says why. */

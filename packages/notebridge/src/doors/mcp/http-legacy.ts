@@ -1,6 +1,6 @@
-import { BridgeError } from '../../core/errors.js';
-import { isLegacyVersion, legacyVersions, modernVersions } from '../../core/protocol-versions.js';
-import type { Classified, RpcId } from '../../rpc/messages.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isLegacyVersion, legacyVersions, modernVersions } from '@notebridge/protocol/core/protocol-versions';
+import type { Classified, RpcId } from '@notebridge/protocol/rpc/messages';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
 import { type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';

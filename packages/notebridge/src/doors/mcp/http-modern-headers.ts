@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { JsonObject } from '@notebridge/kit/json';
-import { type BridgeError, codeOf } from '../../core/errors.js';
-import { decodeHeaderValue, findMismatch } from '../../core/param-headers.js';
+import { type BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { decodeHeaderValue, findMismatch } from '@notebridge/protocol/core/param-headers';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { RpcRequest } from '@notebridge/protocol/rpc/messages';
+import { envelopeKeys } from '@notebridge/protocol/rpc/modern-envelope';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { Hub } from '../../hub.js';
-import type { RpcRequest } from '../../rpc/messages.js';
-import { envelopeKeys } from '../../rpc/modern-envelope.js';
-import { quote } from '../../util/quote.js';
 import { headerOf } from './http-call.js';
 import { faultOf, type HttpFault, headerMismatch } from './http-fault.js';
 import { parseEnvelope } from './modern-era.js';

@@ -1,8 +1,8 @@
-import { BridgeError } from '../../core/errors.js';
-import { owner, type Principal, principalKey } from '../../core/principal.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { owner, type Principal, principalKey } from '@notebridge/protocol/core/principal';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
+import type { SessionShelf } from '@notebridge/system/files/session-shelf';
 import type { Hub } from '../../hub.js';
-import type { SessionShelf } from '../../identity/session-shelf.js';
-import { settlesWithin } from '../../util/settles-within.js';
 import type { McpHttpLimits } from './http-call.js';
 import { HttpSession, type HttpSessionOptions } from './http-session.js';
 import { AllSentEvents } from './resumable-stream.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
 import { describe, expect, it } from 'vitest';
-import { Cancellation } from '../../core/cancellation.js';
 import { InnerServer } from './session-relaying.js';
 
 interface Answered {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { expect, it } from 'vitest';
 import { KeptNotifications } from './unread-notifications.js';
 

@@ -1,5 +1,5 @@
+import { legacyVersions } from '@notebridge/protocol/core/protocol-versions';
 import { describe, expect, it } from 'vitest';
-import { legacyVersions } from '../../core/protocol-versions.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
 
 const identity = { serverInfo: { name: 'n', version: '1' }, instructions: undefined };

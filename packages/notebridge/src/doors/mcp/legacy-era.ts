@@ -1,13 +1,13 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../../core/errors.js';
-import { severities } from '../../core/log-levels.js';
-import { owner, type Principal } from '../../core/principal.js';
-import { isLegacyVersion, latestLegacyVersion } from '../../core/protocol-versions.js';
-import { type Asker, toAskable } from '../../core/questions.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { severities } from '@notebridge/protocol/core/log-levels';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
+import { isLegacyVersion, latestLegacyVersion } from '@notebridge/protocol/core/protocol-versions';
+import { type Asker, toAskable } from '@notebridge/protocol/core/questions';
+import { printJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { RpcId } from '@notebridge/protocol/rpc/messages';
+import type { Peer } from '@notebridge/protocol/rpc/peer';
 import type { Hub } from '../../hub.js';
-import type { RpcId } from '../../rpc/messages.js';
-import type { Peer } from '../../rpc/peer.js';
 
 /** Declared at once and permanently: capabilities cannot grow after `initialize`, and a page may come later. */
 export const serverCapabilities = {

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
-import { Cancellation } from '../../core/cancellation.js';
 import { Listens } from './listens.js';
 
 const idKey = 'io.modelcontextprotocol/subscriptionId';

@@ -1,13 +1,13 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError } from '../../core/errors.js';
-import type { MiddlewareContext } from '../../core/middleware.js';
-import type { ProviderEvent } from '../../core/provider.js';
-import { taskEvent } from '../../core/task-servers.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import { taskEvent } from '@notebridge/protocol/core/task-servers';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { idKey, type RpcId } from '@notebridge/protocol/rpc/messages';
+import { subscriptionIdMetaKey } from '@notebridge/protocol/rpc/modern-envelope';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Hub } from '../../hub.js';
-import { idKey, type RpcId } from '../../rpc/messages.js';
-import { subscriptionIdMetaKey } from '../../rpc/modern-envelope.js';
 
 /** The key of a listen filter for each notification that is sent only to listeners. */
 const filterKeys: Record<string, string> = {

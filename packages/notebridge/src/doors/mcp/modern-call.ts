@@ -1,13 +1,13 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Caller, TraceHeaders } from '../../core/call-context.js';
-import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, RemoteError } from '../../core/errors.js';
-import { owner } from '../../core/principal.js';
-import type { ProviderEvent } from '../../core/provider.js';
-import { RequestContext } from '../../core/request-context.js';
+import type { Caller, TraceHeaders } from '@notebridge/protocol/core/call-context';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import { owner } from '@notebridge/protocol/core/principal';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { RpcRequest } from '@notebridge/protocol/rpc/messages';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { Hub } from '../../hub.js';
-import type { RpcRequest } from '../../rpc/messages.js';
 import { identityOf, isLevelWanted } from './legacy-era.js';
 import { type Envelope, parseEnvelope, toDiscoverResult, toModernError, toModernResult } from './modern-era.js';
 

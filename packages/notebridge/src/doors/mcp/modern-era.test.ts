@@ -1,6 +1,6 @@
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import { envelopeKeys, serverInfoMetaKey } from '@notebridge/protocol/rpc/modern-envelope';
 import { describe, expect, it } from 'vitest';
-import { BridgeError, RemoteError } from '../../core/errors.js';
-import { envelopeKeys, serverInfoMetaKey } from '../../rpc/modern-envelope.js';
 import { parseEnvelope, toDiscoverResult, toModernError, toModernResult, unsupportedVersion } from './modern-era.js';
 
 const identity = { serverInfo: { name: 'n', version: '1' }, instructions: 'Do.' };

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError, RemoteError } from '../../core/errors.js';
-import { isModernVersion, modernVersions } from '../../core/protocol-versions.js';
-import { isInputRequired, toAskable } from '../../core/questions.js';
-import { envelopeKeys, serverInfoMetaKey } from '../../rpc/modern-envelope.js';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import { isModernVersion, modernVersions } from '@notebridge/protocol/core/protocol-versions';
+import { isInputRequired, toAskable } from '@notebridge/protocol/core/questions';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { envelopeKeys, serverInfoMetaKey } from '@notebridge/protocol/rpc/modern-envelope';
 import { parseLogLevel, type ServerIdentity, serverCapabilities } from './legacy-era.js';
 
 /** What each request of the modern era says of itself. */

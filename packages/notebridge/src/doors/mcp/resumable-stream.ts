@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { isJsonObject } from '@notebridge/kit/json';
-import { appendAll } from '@notebridge/kit/long-lists';
-import { BridgeError } from '../../core/errors.js';
-import { byteLengthOf, type Printed } from '../../core/wire.js';
-import { isRpcId, printFrameInPieces, type RpcId, toErrorAnswer, toNotification } from '../../rpc/messages.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { byteLengthOf, type Printed } from '@notebridge/protocol/core/wire';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { isRpcId, printFrameInPieces, type RpcId, toErrorAnswer, toNotification } from '@notebridge/protocol/rpc/messages';
+import { appendAll } from '@notebridge/protocol/util/long-lists';
 import { EventStream } from '../http/event-stream.js';
 import type { EventIds } from './event-ids.js';
 import type { McpHttpLimits } from './http-call.js';

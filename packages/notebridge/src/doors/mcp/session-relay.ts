@@ -1,5 +1,5 @@
-import type { Cancellation } from '../../core/cancellation.js';
-import type { Principal } from '../../core/principal.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { Principal } from '@notebridge/protocol/core/principal';
 
 /** An HTTP request of a session's agent, as it is handed on. Who sent it was proved where it came in. */
 export interface RelayedRequest {

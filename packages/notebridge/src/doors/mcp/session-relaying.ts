@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, request as requestOf, type Server, type ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
-import { messageOf } from '@notebridge/kit/message-of';
-import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError } from '../../core/errors.js';
-import type { Principal } from '../../core/principal.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { HttpApp } from '../http/http-app.js';
 import { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
+import { MemoryProvider } from '@notebridge/protocol/core/memory-provider';
 import { expect, it, vi } from 'vitest';
-import { MemoryProvider } from '../../core/memory-provider.js';
 import { Hub } from '../../hub.js';
 import { serveStdio } from './stdio.js';
 

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
+import { createLineChannel } from '@notebridge/protocol/rpc/line-channel';
+import type { MessageStream } from '@notebridge/protocol/rpc/message-stream';
+import type { RecordChannel } from '@notebridge/protocol/rpc/tapped-channel';
+import { ownStdio } from '@notebridge/system/processes/own-stdio';
 import type { Hub } from '../../hub.js';
-import { ownStdio } from '../../processes/own-stdio.js';
-import { createLineChannel } from '../../rpc/line-channel.js';
-import type { MessageStream } from '../../rpc/message-stream.js';
-import type { RecordChannel } from '../../rpc/tapped-channel.js';
 import { AgentSession } from './agent-session.js';
 
 export interface StdioOptions {

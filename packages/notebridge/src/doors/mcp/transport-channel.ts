@@ -1,4 +1,4 @@
-import { type Channel, MessageStream } from '../../rpc/message-stream.js';
+import { type Channel, MessageStream } from '@notebridge/protocol/rpc/message-stream';
 
 /** The part of the MCP SDKs' `Transport` that a door needs; v1 and v2 agree on it. */
 export interface SdkTransport {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '@notebridge/kit/exact-json';
-import { type Principal, principalKey } from '../../core/principal.js';
-import type { RpcRequest } from '../../rpc/messages.js';
+import { type Principal, principalKey } from '@notebridge/protocol/core/principal';
+import { printJson } from '@notebridge/protocol/exact-json';
+import type { RpcRequest } from '@notebridge/protocol/rpc/messages';
 
 /** So many are remembered of one principal, and of all; of more the oldest are forgotten. */
 const most = { ofOne: 256, ofAll: 4096 };

@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { ProviderEvent } from '../../core/provider.js';
-import { printMessage } from '../../core/wire.js';
-import { toNotification } from '../../rpc/messages.js';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { toNotification } from '@notebridge/protocol/rpc/messages';
 
 /** Notifications that were dropped, since an agent did not read. Of a list's changes only that there was one: they all mean "ask again". */
 export class UnreadNotifications {

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { afterEach, describe, expect, it } from 'vitest';
-import { BridgeError } from '../../core/errors.js';
 import { createHttpApp } from '../http/http-app.js';
 import { TimeShare } from '../owner/time-share.js';
 import { createMetricsDoor } from './metrics-door.js';

@@ -1,4 +1,4 @@
-import { type Principal, principalKey } from '../../core/principal.js';
+import { type Principal, principalKey } from '@notebridge/protocol/core/principal';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import { sendBody } from '../http/raw-answer.js';

@@ -1,7 +1,7 @@
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { GrantStore } from '../../grants/grant-store.js';
 import type { WatchedAgent, WatchedAgents } from '../../recent/watched-agents.js';
-import { quote } from '../../util/quote.js';
 import type { OwnerAnswers } from './owner-routes.js';
 import type { OwnerBody } from './owner-schemas.js';
 

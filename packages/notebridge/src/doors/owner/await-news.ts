@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AsyncEvent } from '../../util/async-event.js';
+import { AsyncEvent } from '@notebridge/protocol/util/async-event';
 
 /** How long a caller waits for a change before it is told that there is none. Milliseconds. */
 const newsMs = 25_000;

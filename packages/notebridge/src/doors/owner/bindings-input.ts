@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { gatherInput } from '../../bindings/input.js';
-import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
-import { printMessage } from '../../core/wire.js';
+import { gatherInput } from '@notebridge/code-mode/bindings/input';
+import { onToolsChanged, type ToolServers } from '@notebridge/protocol/core/tool-server';
+import { printMessage } from '@notebridge/protocol/core/wire';
 import type { HttpContext } from '../http/http-context.js';
 import { awaitNews } from './await-news.js';
 import type { OwnerBody } from './owner-schemas.js';

@@ -1,9 +1,9 @@
-import { BridgeError } from '../../core/errors.js';
-import { printMessage } from '../../core/wire.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import { redactValue } from '@notebridge/protocol/util/redact-members';
+import type { Redacting } from '@notebridge/protocol/util/redactor';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import type { SeenCall, SeenValue } from '../../recent/seen-call.js';
-import { redactValue } from '../../util/redact-members.js';
-import type { Redacting } from '../../util/redactor.js';
 import { callQuery, type OwnerAnswers, ownerPrefix } from './owner-routes.js';
 import type { OwnerBody } from './owner-schemas.js';
 import { readQuery, toNumber } from './read-query.js';

@@ -1,10 +1,10 @@
-import { largestOf } from '@notebridge/kit/long-lists';
-import { principalKey } from '../../core/principal.js';
-import type { ToolServers } from '../../core/tool-server.js';
-import { printMessage } from '../../core/wire.js';
+import { principalKey } from '@notebridge/protocol/core/principal';
+import type { ToolServers } from '@notebridge/protocol/core/tool-server';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import { largestOf } from '@notebridge/protocol/util/long-lists';
+import type { Redacting } from '@notebridge/protocol/util/redactor';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import type { SeenCall } from '../../recent/seen-call.js';
-import type { Redacting } from '../../util/redactor.js';
 import type { Authenticate } from '../http/authenticator.js';
 import { EventStream } from '../http/event-stream.js';
 import type { HttpContext } from '../http/http-context.js';

@@ -1,5 +1,5 @@
-import { BridgeError, codeOf } from '../../core/errors.js';
-import type { ToolServers } from '../../core/tool-server.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { ToolServers } from '@notebridge/protocol/core/tool-server';
 import type { Admission } from '../../grants/admission.js';
 import { parseAllowList } from '../../grants/allow-list.js';
 import { describeGrant } from '../../grants/describe-grant.js';

@@ -1,10 +1,10 @@
+import type { ClusterFacts, HubFacts, WatchedCluster } from '@notebridge/cluster/watched-cluster';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import type { HubReport } from '../../catalog/describe-servers.js';
-import type { ClusterFacts, HubFacts, WatchedCluster } from '../../cluster/watched-cluster.js';
 import type { WatchedConfig } from '../../config/config-edit.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { GrantStore } from '../../grants/grant-store.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
-import { ownVersion } from '../../state/own-files.js';
 import type { OwnerBody } from './owner-schemas.js';
 
 export interface DescribedHub {

@@ -1,7 +1,7 @@
-import { BridgeError } from '../../core/errors.js';
-import { printMessage } from '../../core/wire.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import type { Redacting } from '@notebridge/protocol/util/redactor';
 import { isLogLevel, type LogFilter, type LogLine, type RecentLog } from '../../recent/recent-log.js';
-import type { Redacting } from '../../util/redactor.js';
 import type { HttpContext } from '../http/http-context.js';
 import { awaitNews } from './await-news.js';
 import { logQuery } from './owner-routes.js';

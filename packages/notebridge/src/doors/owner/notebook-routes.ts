@@ -1,7 +1,7 @@
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { HoldingProcess, NotebooksElsewhere } from '../../broker/ask-host.js';
-import { BridgeError } from '../../core/errors.js';
 import type { WatchedChange, WatchedLease, WatchedNotebook, WatchedNotebooks } from '../../notebooks/watched-notebooks.js';
-import { quote } from '../../util/quote.js';
 import type { HttpContext } from '../http/http-context.js';
 import type { OwnerAnswers } from './owner-routes.js';
 import type { OwnerBody } from './owner-schemas.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describeBodies } from '../http/describe-bodies.js';
 import { consoleLinkRoute, type OwnerRoute, ownerPrefix, routesByPath } from './owner-routes.js';
 import { ownerSchemas } from './owner-schemas.js';

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import type { HttpContext } from '../http/http-context.js';
 import { parseBody, receiveBody } from '../http/read-body.js';
 import { isRefusal, type Refusal } from '../http/refusal.js';

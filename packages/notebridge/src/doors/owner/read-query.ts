@@ -1,4 +1,4 @@
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 
 /** One value of a query. JSON Schema: the description shows it. */
 export interface QueryPart {

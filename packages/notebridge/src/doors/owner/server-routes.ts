@@ -1,6 +1,6 @@
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { ToolServer, ToolServers } from '@notebridge/protocol/core/tool-server';
 import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
-import { BridgeError } from '../../core/errors.js';
-import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import type { HttpContext } from '../http/http-context.js';
 import type { OwnerAnswers } from './owner-routes.js';
 import { unknownServer } from './unknown-server.js';

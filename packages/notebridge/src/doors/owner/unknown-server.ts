@@ -1,7 +1,7 @@
-import { didYouMean } from '@notebridge/kit/did-you-mean';
-import { BridgeError } from '../../core/errors.js';
-import type { ToolServers } from '../../core/tool-server.js';
-import { quote } from '../../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { ToolServers } from '@notebridge/protocol/core/tool-server';
+import { didYouMean } from '@notebridge/protocol/util/did-you-mean';
+import { quote } from '@notebridge/protocol/util/quote';
 
 /** The error that says which servers there are. */
 export function unknownServer(name: string, servers: ToolServers, noServers = 'the config names none'): BridgeError {

@@ -1,5 +1,5 @@
-import type { Principal } from '../../core/principal.js';
-import { withoutLastLines } from '../../util/with-last-lines.js';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import { withoutLastLines } from '@notebridge/protocol/util/with-last-lines';
 
 /** Servers as this caller may see them: who only watches is told why one failed, and not what it printed last, which may be anything that it was sent. */
 export function reportFor<Report extends { servers: readonly { reason: string | null }[] }>(principal: Principal, report: Report): Report {

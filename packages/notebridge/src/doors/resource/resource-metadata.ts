@@ -1,5 +1,5 @@
+import { printMessage } from '@notebridge/protocol/core/wire';
 import type { DoorAuth } from '../../config/door-auth.js';
-import { printMessage } from '../../core/wire.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { AuthChallenge } from '../http/refusal.js';
 

@@ -1,10 +1,10 @@
 import type { BindingLanguage } from '@notebridge/bindings';
-import type { Logger } from '@notebridge/kit/logger';
-import { gatherInput } from '../../bindings/input.js';
-import { type BindingsArchive, ServedBindings } from '../../bindings/served-bindings.js';
-import { Cancellation } from '../../core/cancellation.js';
-import type { MayList } from '../../grants/may-list.js';
-import { workWhileLive } from '../../grants/while-live.js';
+import { gatherInput } from '@notebridge/code-mode/bindings/input';
+import { type BindingsArchive, ServedBindings } from '@notebridge/code-mode/bindings/served-bindings';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { MayList } from '@notebridge/protocol/core/may-list';
+import { workWhileLive } from '@notebridge/protocol/core/while-live';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { HttpContext } from '../http/http-context.js';
 import { sendTagged } from './entity-tag.js';
 import type { ToolProxy } from './tool-proxy-context.js';

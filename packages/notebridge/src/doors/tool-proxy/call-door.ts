@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
-import { toTraceHeaders } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { principalKey } from '../../core/principal.js';
-import type { ToolAddress } from '../../core/tool-address.js';
+import { toTraceHeaders } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { principalKey } from '@notebridge/protocol/core/principal';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { mostOfOne } from '../http/calls-under-way.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';

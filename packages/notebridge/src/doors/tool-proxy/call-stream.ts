@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Printed, printMessage } from '../../core/wire.js';
+import { type Printed, printMessage } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { EventStream, mediaRangesOf, type StreamFormat } from '../http/event-stream.js';
 
 /** Unsent bytes past which events of a tool are left out: a slow reader must not fill our memory. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ownPackageFolder, readOwnBytes } from '../../state/own-files.js';
+import { ownPackageFolder, readOwnBytes } from '@notebridge/system/files/own-files';
 import type { HttpContext } from '../http/http-context.js';
 import { sendBody } from '../http/raw-answer.js';
 import { sendTagged } from './entity-tag.js';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 import { parseBody } from '../http/read-body.js';
 import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
 import type { ToolCallRequest } from './proxy-tool-call.js';

@@ -1,4 +1,4 @@
-import { parseJson } from '@notebridge/kit/exact-json';
+import { parseJson } from '@notebridge/protocol/exact-json';
 import { describe, expect, it } from 'vitest';
 import { isPrintedIn } from './to-answer.js';
 

@@ -1,10 +1,10 @@
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { MayList } from '@notebridge/protocol/core/may-list';
+import { owner, type Principal } from '@notebridge/protocol/core/principal';
+import type { ToolServer } from '@notebridge/protocol/core/tool-server';
+import { workWhileLive } from '@notebridge/protocol/core/while-live';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import { describeListedTool } from '../../catalog/describe-servers.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { owner, type Principal } from '../../core/principal.js';
-import type { ToolServer } from '../../core/tool-server.js';
-import type { MayList } from '../../grants/may-list.js';
-import { workWhileLive } from '../../grants/while-live.js';
-import { settlesWithin } from '../../util/settles-within.js';
 import { isListed } from './proxy-tool-call.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';
 

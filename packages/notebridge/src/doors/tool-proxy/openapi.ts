@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describeBodies } from '../http/describe-bodies.js';
 import { callSchema, challengePattern, idempotencyKey } from './input-schemas.js';
 import { proxySchemas } from './proxy-schemas.js';

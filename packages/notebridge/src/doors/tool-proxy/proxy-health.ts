@@ -1,4 +1,4 @@
-import type { ServerStatus } from '../../core/tool-server.js';
+import type { ServerStatus } from '@notebridge/protocol/core/tool-server';
 import type { HubPlace } from '../hub-place.js';
 import type { ToolProxy } from './tool-proxy-context.js';
 

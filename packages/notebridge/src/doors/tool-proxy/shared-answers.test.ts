@@ -1,4 +1,4 @@
-import { toLogger } from '@notebridge/kit/logger';
+import { toLogger } from '@notebridge/protocol/util/logger';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MemorySharedStore, type MemoryStoreClient } from '../../../test/support/memory-shared-store.js';
 import { createSteppedRuntime, type SteppedRuntime } from '../../../test/support/stepped-runtime.js';

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { isJsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { byteLengthOf } from '../../core/wire.js';
-import { type SharedStore, StoreConflict, StoreUnavailable } from '../../state/shared-store.js';
-import { deriveKey } from '../../util/derive-key.js';
-import type { Runtime } from '../../util/runtime.js';
-import { SealedTexts } from '../../util/sealed-text.js';
-import { tryJson } from '../../util/try-json.js';
+import { byteLengthOf } from '@notebridge/protocol/core/wire';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { deriveKey } from '@notebridge/protocol/util/derive-key';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import type { Runtime } from '@notebridge/protocol/util/runtime';
+import { SealedTexts } from '@notebridge/protocol/util/sealed-text';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { type SharedStore, StoreConflict, StoreUnavailable } from '@notebridge/system/files/shared-store';
 import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
 import { type AnswerKey, type AnswerStore, keyReused, type Outcome, replayed } from './stored-answers.js';
 

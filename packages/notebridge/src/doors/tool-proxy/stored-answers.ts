@@ -1,5 +1,5 @@
-import { byteLengthOf, type Printed } from '../../core/wire.js';
-import { firstOfGreediest } from '../../util/first-of-greediest.js';
+import { byteLengthOf, type Printed } from '@notebridge/protocol/core/wire';
+import { firstOfGreediest } from '@notebridge/protocol/util/first-of-greediest';
 import { type Refusal, refuse } from '../http/refusal.js';
 
 /** An answer that is ready to be sent. */

@@ -1,7 +1,7 @@
 // @module-tag P-071
 
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { describe, expect, it } from 'vitest';
 import { toAnswer } from './to-answer.js';
 

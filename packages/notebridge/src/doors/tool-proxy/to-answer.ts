@@ -1,10 +1,10 @@
-import { parseJson } from '@notebridge/kit/exact-json';
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import { codeOf, errorTable } from '../../core/errors.js';
-import { errorCodeMetaKey } from '../../core/mcp.js';
-import { byteLengthOf, type Printed, printMessage } from '../../core/wire.js';
-import { joinStrings, LongString, longStringOf, printWithTokens, setUnread } from '../../rpc/unread-members.js';
+import { codeOf, errorTable } from '@notebridge/protocol/core/errors';
+import { errorCodeMetaKey } from '@notebridge/protocol/core/mcp';
+import { byteLengthOf, type Printed, printMessage } from '@notebridge/protocol/core/wire';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { joinStrings, LongString, longStringOf, printWithTokens, setUnread } from '@notebridge/protocol/rpc/unread-members';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 
 /** What a tool's result becomes for code: the members that the result decides. */
 export interface CallAnswer {

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
+import type { ToolSearch } from '@notebridge/code-mode/search/tool-search';
+import { withSkillsCaller } from '@notebridge/code-mode/skills/proxy-caller';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import type { ListerOf } from '@notebridge/protocol/core/may-list';
+import type { Tool, ToolResult } from '@notebridge/protocol/core/mcp';
+import type { MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import { type Principal, principalKey } from '@notebridge/protocol/core/principal';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import type { ToolServers } from '@notebridge/protocol/core/tool-server';
+import type { WhileLive } from '@notebridge/protocol/core/while-live';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import { ToolNames } from '../../catalog/tool-names.js';
-import type { ToolSearch } from '../../code-mode/search/tool-search.js';
-import type { Caller } from '../../core/call-context.js';
-import type { Tool, ToolResult } from '../../core/mcp.js';
-import type { MiddlewareContext } from '../../core/middleware.js';
-import { type Principal, principalKey } from '../../core/principal.js';
-import type { ToolAddress } from '../../core/tool-address.js';
-import type { ToolServers } from '../../core/tool-server.js';
-import type { ListerOf } from '../../grants/may-list.js';
-import type { WhileLive } from '../../grants/while-live.js';
-import { withSkillsCaller } from '../../skills/proxy-caller.js';
 import type { WatchedPlace } from '../hub-place.js';
 import { type AnswerStore, StoredAnswers } from './stored-answers.js';
 
@@ -162,7 +162,7 @@ interface SearchToolsOptions {
 function createSearchTools(options: SearchToolsOptions): SearchTools {
   let opening: Promise<ToolSearch> | undefined;
   const open = async (): Promise<ToolSearch> => {
-    const { ToolSearch: Search } = await import('../../code-mode/search/tool-search.js');
+    const { ToolSearch: Search } = await import('@notebridge/code-mode/search/tool-search');
     return new Search(options);
   };
   return async (params, { principal, signal }) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BindingLanguage, bindingLanguages } from '@notebridge/bindings';
-import type { JsonObject } from '@notebridge/kit/json';
-import { printMessage } from '../../core/wire.js';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp, HttpRoute } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';

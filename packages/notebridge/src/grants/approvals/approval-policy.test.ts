@@ -1,7 +1,7 @@
 // @module-tag P-420
 
+import type { Tool } from '@notebridge/protocol/core/mcp';
 import { describe, expect, it } from 'vitest';
-import type { Tool } from '../../core/mcp.js';
 import { ApprovalPolicy, type ApprovalRules } from './approval-policy.js';
 
 const tools: Record<string, Tool | undefined> = {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { matchAny } from '@notebridge/protocol/util/name-patterns';
 import type { ApprovalMode, UpstreamSettings } from '../../config/server-config.js';
-import type { Tool } from '../../core/mcp.js';
-import type { ToolAddress } from '../../core/tool-address.js';
-import { matchAny } from '../../util/name-patterns.js';
 
 /** What the config says of approvals. */
 export interface ApprovalRules {

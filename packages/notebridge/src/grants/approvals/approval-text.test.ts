@@ -1,13 +1,13 @@
 // @module-tag P-426
 
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { RequestContextOptions } from '@notebridge/protocol/core/request-context';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
 import { parseConfig } from '../../config/parse-config.js';
-import type { RequestContextOptions } from '../../core/request-context.js';
 import { secretsOfServer } from '../../upstreams/server-secrets.js';
-import { Redactor } from '../../util/redactor.js';
 import { showCall } from './approval-text.js';
 import { toReadableCall } from './readable-call.js';
 

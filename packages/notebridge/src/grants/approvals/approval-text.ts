@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../../core/call-context.js';
-import { owner } from '../../core/principal.js';
-import type { ToolAddress } from '../../core/tool-address.js';
-import { writeOutHidden } from '../../util/hidden-characters.js';
-import { distinctNames } from '../../util/redact-members.js';
-import type { Redacting } from '../../util/redactor.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { owner } from '@notebridge/protocol/core/principal';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import { ExactNumber, isJsonObject } from '@notebridge/protocol/json';
+import { writeOutHidden } from '@notebridge/protocol/util/hidden-characters';
+import { distinctNames } from '@notebridge/protocol/util/redact-members';
+import type { Redacting } from '@notebridge/protocol/util/redactor';
 import type { ReadableCall } from './readable-call.js';
 
 /** A call as a person is shown it. Characters that hide, move or cover others are written out (`writeOutHidden`). */

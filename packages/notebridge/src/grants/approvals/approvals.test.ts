@@ -1,17 +1,17 @@
-import { parseJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { Asker, Question } from '@notebridge/protocol/core/questions';
+import type { RequestContextOptions } from '@notebridge/protocol/core/request-context';
+import { parseJson } from '@notebridge/protocol/exact-json';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
-import type { Caller } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import type { Tool } from '../../core/mcp.js';
-import type { Middleware } from '../../core/middleware.js';
-import type { Principal } from '../../core/principal.js';
-import type { Asker, Question } from '../../core/questions.js';
-import type { RequestContextOptions } from '../../core/request-context.js';
 import { Hub } from '../../hub.js';
-import { Redactor } from '../../util/redactor.js';
 import { Admission } from '../admission.js';
 import { Delegations } from '../delegations.js';
 import { createGuard } from '../guard.js';
@@ -170,7 +170,7 @@ describe('a legacy agent', () => {
   });
 
   it('a call that nobody waits for just now leaves the question to the owner', async () => {
-    const { BridgeError } = await import('../../core/errors.js');
+    const { BridgeError } = await import('@notebridge/protocol/core/errors');
     const { asker: gone } = asker(() => Promise.reject(new BridgeError('unanswered_question', 'Nobody waits.')));
     const called = call('shop__plain', {}, { parent: { callId: 'p', caller: legacy, asker: gone } });
     await expect.poll(() => pending.list().length).toBe(1);

@@ -1,12 +1,12 @@
 // @module-tag P-424
 
-import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import type { Question } from '@notebridge/protocol/core/questions';
+import { ExactNumber, type JsonObject } from '@notebridge/protocol/json';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
-import type { Caller } from '../../core/call-context.js';
-import type { Question } from '../../core/questions.js';
-import { Redactor } from '../../util/redactor.js';
 import { ApprovalPolicy } from './approval-policy.js';
 import { Approvals } from './approvals.js';
 import { PendingApprovals } from './pending-approvals.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { BridgeError } from '../../core/errors.js';
-import type { MiddlewareContext } from '../../core/middleware.js';
-import type { ToolAddress } from '../../core/tool-address.js';
-import { type BoundCall, readState, signState } from '../../questions/request-state.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
+import { type BoundCall, readState, signState } from '@notebridge/protocol/questions/request-state';
 import type { ApprovedBy } from '../audit-line.js';
 import { isFull, type WhoWaits } from './pending-approvals.js';
 import type { ReadableCall } from './readable-call.js';

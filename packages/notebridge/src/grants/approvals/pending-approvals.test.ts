@@ -1,7 +1,7 @@
 // @module-tag P-428
 
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
 import { expect, it } from 'vitest';
-import { Cancellation } from '../../core/cancellation.js';
 import { type ApprovalOutcome, PendingApprovals } from './pending-approvals.js';
 
 const shown = { server: '"shop"', tool: '"remove"', arguments: '', caller: 'an agent', message: '', whole: () => 'all of it' };

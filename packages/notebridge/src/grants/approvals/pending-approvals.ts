@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError } from '../../core/errors.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { ShownCall } from './approval-text.js';
 
 /** What was decided: for this call, for all of this tool in this session, or not. */

@@ -1,7 +1,7 @@
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../../core/errors.js';
-import { envelopeKeys, envelopeOf } from '../../rpc/modern-envelope.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { envelopeKeys, envelopeOf } from '@notebridge/protocol/rpc/modern-envelope';
 
 /** What a call says to its server, as exact texts of JSON: all of it can be read by a person, and nothing else is sent. */
 export interface ReadableCall {

@@ -1,11 +1,11 @@
 // @module-tag P-468
 
-import { silentLogger } from '@notebridge/kit/logger';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { silentLogger } from '@notebridge/protocol/util/logger';
+import { Redactor } from '@notebridge/protocol/util/redactor';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
-import type { Caller } from '../../core/call-context.js';
-import type { Tool } from '../../core/mcp.js';
-import { Redactor } from '../../util/redactor.js';
 import { ApprovalPolicy, type ApprovalRules } from './approval-policy.js';
 import { Approvals } from './approvals.js';
 import { PendingApprovals } from './pending-approvals.js';

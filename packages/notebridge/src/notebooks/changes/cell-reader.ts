@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../../core/errors.js';
-import type { McpClient } from '../../rpc/mcp-client.js';
-import type { PeerRequestOptions } from '../../rpc/peer.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject } from '@notebridge/protocol/json';
+import type { McpClient } from '@notebridge/protocol/rpc/mcp-client';
+import type { PeerRequestOptions } from '@notebridge/protocol/rpc/peer';
 import { toSource } from '../reads/read-before-write.js';
 import { toAnswerValue } from './change-call.js';
 

@@ -1,5 +1,5 @@
+import { parseMessage } from '@notebridge/protocol/core/wire';
 import { describe, expect, it } from 'vitest';
-import { parseMessage } from '../../core/wire.js';
 import { parseChangeCall } from './change-call.js';
 
 const parse = (name: string, args: string): unknown =>

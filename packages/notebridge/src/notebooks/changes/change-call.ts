@@ -1,6 +1,6 @@
-import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { ToolCall, ToolResult } from '../../core/mcp.js';
-import { tryJson } from '../../util/try-json.js';
+import type { ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 
 /** A call of one of the five tools of a Colab page that change cells. */
 export type ChangeCall =

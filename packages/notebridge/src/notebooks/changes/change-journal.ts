@@ -1,4 +1,4 @@
-import { Listeners } from '@notebridge/kit/listeners';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import type { CellPlace, LocatedCell } from './cell-reader.js';
 
 /** One change that an agent made, with what taking it back needs: what was there before, and what the agent left. */

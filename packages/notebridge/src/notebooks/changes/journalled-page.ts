@@ -1,6 +1,6 @@
-import { codeOf } from '../../core/errors.js';
-import type { Tool } from '../../core/mcp.js';
-import type { McpClient } from '../../rpc/mcp-client.js';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { McpClient } from '@notebridge/protocol/rpc/mcp-client';
 import { CellReader, type ReadLimits } from './cell-reader.js';
 import { emptyOffer, listOffer, type PageOffer } from './page-offer.js';
 

@@ -1,6 +1,6 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../core/mcp.js';
-import type { McpClient } from '../../rpc/mcp-client.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { McpClient } from '@notebridge/protocol/rpc/mcp-client';
 import type { ReadLimits } from './cell-reader.js';
 
 /** What a page itself lists, as far as undo is concerned. */

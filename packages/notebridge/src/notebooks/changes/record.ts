@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../core/mcp.js';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
 import type { LocatedCell } from './cell-reader.js';
 import { type ChangeCall, toAnswerValue } from './change-call.js';
 import type { ChangeEntry } from './change-journal.js';

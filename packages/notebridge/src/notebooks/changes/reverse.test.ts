@@ -1,6 +1,6 @@
-import { messageOf } from '@notebridge/kit/message-of';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { describe, expect, it } from 'vitest';
-import { codeOf } from '../../core/errors.js';
 import type { LocatedCell } from './cell-reader.js';
 import type { ChangeEntry } from './change-journal.js';
 import { assertAsLeft, toReverseCall } from './reverse.js';

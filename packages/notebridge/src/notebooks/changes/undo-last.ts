@@ -1,8 +1,8 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import { type ToolResult, toTextResult } from '../../core/mcp.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { type ToolResult, toTextResult } from '@notebridge/protocol/core/mcp';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type { LocatedCell } from './cell-reader.js';
 import { toAnswerValue } from './change-call.js';
 import type { ChangeEntry, ChangeJournal } from './change-journal.js';

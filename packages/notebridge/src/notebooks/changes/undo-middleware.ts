@@ -1,10 +1,6 @@
-import { revOf } from '@notebridge/kit/cell-rev';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, codeOf, RemoteError } from '../../core/errors.js';
-import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, codeOf, RemoteError } from '@notebridge/protocol/core/errors';
+import type { ListToolsResult, Tool, ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
 import {
   type Answered,
   answer,
@@ -12,9 +8,13 @@ import {
   type Middleware,
   type MiddlewareContext,
   type MiddlewareHost,
-} from '../../core/middleware.js';
-import { toPlainValue } from '../../core/wire.js';
-import { settlesWithin } from '../../util/settles-within.js';
+} from '@notebridge/protocol/core/middleware';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import type { PageClient } from '../pages/page-client.js';
 import { editingTools } from '../reads/read-before-write.js';
 import { toStaleResult } from '../reads/stale-answer.js';

@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { BridgeError } from '../../core/errors.js';
-import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { quote } from '../../util/quote.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { type Tool, type ToolResult, toFailedResult } from '@notebridge/protocol/core/mcp';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 
 /** The tool of the built-in notebook, for a page that has none: the same name, arguments and answers. */
 export const undoTool: Tool = {

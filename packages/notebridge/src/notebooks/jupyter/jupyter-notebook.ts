@@ -1,10 +1,10 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import type { LabNotebook, LabWorkspace } from '@notebridge/notebook/lab';
-import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
-import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
-import { quote } from '../../util/quote.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { type Tool, type ToolResult, toTextResult } from '@notebridge/protocol/core/mcp';
+import { ToolsOnlyProvider } from '@notebridge/protocol/core/tools-only-provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { quote } from '@notebridge/protocol/util/quote';
 import { callNotebookTool, toAgentTool } from '../call-notebook-tool.js';
 
 /** What agents are told of it. */

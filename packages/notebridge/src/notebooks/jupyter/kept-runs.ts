@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { messageOf } from '@notebridge/kit/message-of';
 import type { RunKeeper } from '@notebridge/notebook/lab';
-import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile, replacePrivateFile } from '../../state/private-file.js';
-import { tryJson } from '../../util/try-json.js';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import {
+  ensurePrivateDir,
+  namesInPrivateDir,
+  readPrivateFile,
+  removePrivateFile,
+  replacePrivateFile,
+} from '@notebridge/system/files/private-file';
 import type { RunFilesOptions } from '../runs/run-ledger.js';
 
 /** With so many, those that earlier processes left are dropped: nobody came back for them. */

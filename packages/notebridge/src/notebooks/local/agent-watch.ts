@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Answered, CallNext, Middleware, MiddlewareContext } from '../../core/middleware.js';
+import type { Answered, CallNext, Middleware, MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { nameOfAgent } from '../call-notebook-tool.js';
 import type { ShownAgent } from './agent-roster.js';
 

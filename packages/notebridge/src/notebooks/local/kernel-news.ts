@@ -1,7 +1,7 @@
 import type { NotebookHost } from '@notebridge/notebook/host';
-import type { ToolCall, ToolResult } from '../../core/mcp.js';
-import type { Answered, CallNext, Middleware, MiddlewareContext, MiddlewareHost } from '../../core/middleware.js';
-import { isInputRequired } from '../../core/questions.js';
+import type { ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import type { Answered, CallNext, Middleware, MiddlewareContext, MiddlewareHost } from '@notebridge/protocol/core/middleware';
+import { isInputRequired } from '@notebridge/protocol/core/questions';
 
 /** Sessions; of one that called longest ago it is forgotten which kernel it knows. */
 const maxSessions = 1000;

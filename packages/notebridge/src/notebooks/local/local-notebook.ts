@@ -1,14 +1,14 @@
-import { openedLifeMs } from '@notebridge/kit/entry-codes';
-import type { JsonObject } from '@notebridge/kit/json';
 import type { CodeAsker, NotebookHost, ServerQuestion, ServerQuestionOptions } from '@notebridge/notebook/host';
-import type { CallContext } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
-import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { type Tool, type ToolResult, toTextResult } from '@notebridge/protocol/core/mcp';
+import { ToolsOnlyProvider } from '@notebridge/protocol/core/tools-only-provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { AskedCall } from '@notebridge/protocol/questions/asked-call';
+import { AskedCalls } from '@notebridge/protocol/questions/asked-calls';
+import { openedLifeMs } from '@notebridge/system/net/entry-codes';
+import type { BrowserResult } from '@notebridge/system/processes/browser';
 import { openAddress } from '../../identity/open-address.js';
-import type { BrowserResult } from '../../processes/browser.js';
-import type { AskedCall } from '../../questions/asked-call.js';
-import { AskedCalls } from '../../questions/asked-calls.js';
 import { callNotebookTool, toAgentTool } from '../call-notebook-tool.js';
 
 export interface LocalNotebookOptions {

@@ -1,13 +1,13 @@
-import { answerBudget } from '@notebridge/kit/answer-budget';
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
 import type { createImageScaler, Output } from '@notebridge/notebook/outputs';
-import type { ContentBlock, ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
-import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
-import { toPlainValue } from '../../core/wire.js';
-import { type CellOutputs, RememberedOutputs } from './remembered-outputs.js';
+import type { ContentBlock, ListToolsResult, Tool, ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { answerBudget } from '@notebridge/protocol/runs/answer-budget';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { type RememberedCell, RememberedOutputs } from './remembered-outputs.js';
 
 type CallHook = CallNext<ToolCall, ToolResult>;
 
@@ -147,7 +147,7 @@ function textToFit({ content, isError }: ToolResult): string | undefined {
 }
 
 /** The outputs in the text of a result of `run_code_cell` or `get_cells`; undefined for a text of another shape. */
-function parseOutputs(text: string, cellId: unknown): { value: JsonObject; cells: (CellOutputs | undefined)[] } | undefined {
+function parseOutputs(text: string, cellId: unknown): { value: JsonObject; cells: (RememberedCell | undefined)[] } | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
   const ofRun = Array.isArray(value.outputs) ? [{ id: cellId, outputs: value.outputs }] : undefined;
@@ -159,7 +159,7 @@ function parseOutputs(text: string, cellId: unknown): { value: JsonObject; cells
 /** The same result with other outputs, and the images of them as blocks. */
 async function fitResult(
   result: ToolResult,
-  { value, cells }: { value: JsonObject; cells: readonly (CellOutputs | undefined)[] },
+  { value, cells }: { value: JsonObject; cells: readonly (RememberedCell | undefined)[] },
   { createImageCollector, fitCells, fitOutputs, maxTextCharactersOf }: Tools,
   options: OutputOptions,
 ): Promise<ToolResult> {
@@ -190,7 +190,7 @@ function withOutputs(cell: JsonObject, outputs: JsonObject[] | undefined): JsonO
   return outputs ? { ...cell, outputs } : cell;
 }
 
-function toCellOutputs(cell: unknown): CellOutputs | undefined {
+function toCellOutputs(cell: unknown): RememberedCell | undefined {
   if (!isJsonObject(cell) || !Array.isArray(cell.outputs)) return undefined;
   return { cellId: typeof cell.id === 'string' ? cell.id : '', outputs: cell.outputs.map(toOutput) };
 }

@@ -1,13 +1,13 @@
 import type { Output } from '@notebridge/notebook/outputs';
 
 /** The outputs of one cell, as the page gave them. */
-export interface CellOutputs {
+export interface RememberedCell {
   cellId: string;
   outputs: readonly Output[];
 }
 
 interface Entry {
-  outputs: CellOutputs['outputs'];
+  outputs: RememberedCell['outputs'];
   characters: number;
 }
 
@@ -20,7 +20,7 @@ export class RememberedOutputs {
   #characters = 0;
 
   /** `characters`: of the result that they stood in. More than all room is not remembered. */
-  add({ cellId, outputs }: CellOutputs, characters: number): void {
+  add({ cellId, outputs }: RememberedCell, characters: number): void {
     this.forget(cellId);
     if (characters > maxCharacters) return;
     this.#entries.set(cellId, { outputs, characters });
@@ -31,7 +31,7 @@ export class RememberedOutputs {
     }
   }
 
-  get(cellId: string): CellOutputs['outputs'] | undefined {
+  get(cellId: string): RememberedCell['outputs'] | undefined {
     const entry = this.#entries.get(cellId);
     if (entry === undefined) return undefined;
     this.#entries.delete(cellId);

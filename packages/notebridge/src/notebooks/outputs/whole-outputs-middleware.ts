@@ -1,5 +1,5 @@
-import type { ToolCall, ToolResult } from '../../core/mcp.js';
-import type { Answered, CallNext, Middleware, MiddlewareContext } from '../../core/middleware.js';
+import type { ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import type { Answered, CallNext, Middleware, MiddlewareContext } from '@notebridge/protocol/core/middleware';
 
 /** Marks each call of an agent that wants outputs as they are, for whichever process runs it. */
 export class WholeOutputsMiddleware implements Middleware {

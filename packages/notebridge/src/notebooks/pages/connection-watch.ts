@@ -1,4 +1,4 @@
-import type { Listeners } from '@notebridge/kit/listeners';
+import type { Listeners } from '@notebridge/protocol/util/listeners';
 import type { ConnectionState } from '../connection-state.js';
 import type { RefusedPage } from './page-listener.js';
 import type { Slot, TurnedAway } from './slot.js';

@@ -1,6 +1,6 @@
-import { isJsonObject } from '@notebridge/kit/json';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import type { McpClient } from '../../rpc/mcp-client.js';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { isJsonObject } from '@notebridge/protocol/json';
+import type { McpClient } from '@notebridge/protocol/rpc/mcp-client';
 import { maxPageToolNameLength } from './page-tools.js';
 
 interface Known {

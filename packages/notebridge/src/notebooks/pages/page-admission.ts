@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
-import { digestOf } from '@notebridge/kit/token';
+import { digestOf } from '@notebridge/protocol/util/token';
+import { findHeadFault, type HeadFault, pathOf } from '@notebridge/system/net/request-head';
 import type { Slot } from './slot.js';
 import type { FoundSlot, SlotFinder, SlotQuery } from './slot-finder.js';
 

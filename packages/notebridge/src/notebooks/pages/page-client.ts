@@ -1,11 +1,11 @@
-import { Listeners } from '@notebridge/kit/listeners';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { SerialCalls } from '../../questions/serial-calls.js';
-import { type McpClient, StubClient } from '../../rpc/mcp-client.js';
-import type { RpcNotification } from '../../rpc/messages.js';
-import { NotificationBrake } from '../../rpc/notification-brake.js';
-import { AsyncEvent } from '../../util/async-event.js';
+import { SerialCalls } from '@notebridge/protocol/questions/serial-calls';
+import { type McpClient, StubClient } from '@notebridge/protocol/rpc/mcp-client';
+import type { RpcNotification } from '@notebridge/protocol/rpc/messages';
+import { NotificationBrake } from '@notebridge/protocol/rpc/notification-brake';
+import { AsyncEvent } from '@notebridge/protocol/util/async-event';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { defaultHandshakeMs, PageSession, type PageSessionOptions, type ResumeOffer } from './page-session.js';
 import type { Slot } from './slot.js';
 

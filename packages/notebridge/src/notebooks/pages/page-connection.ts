@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
-import { isJsonObject } from '@notebridge/kit/json';
-import { createLateness } from '@notebridge/kit/late-beat';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject } from '@notebridge/protocol/json';
+import type { Channel } from '@notebridge/protocol/rpc/message-stream';
+import { parseFrame, printFrame } from '@notebridge/protocol/rpc/messages';
+import { createLateness } from '@notebridge/protocol/util/late-beat';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { FaultLog } from '@notebridge/system/net/fault-log';
 import type { WebSocket } from 'ws';
-import { BridgeError } from '../../core/errors.js';
-import { FaultLog } from '../../net/fault-log.js';
-import type { Channel } from '../../rpc/message-stream.js';
-import { parseFrame, printFrame } from '../../rpc/messages.js';
 
 export interface PageConnectionOptions {
   socket: WebSocket;

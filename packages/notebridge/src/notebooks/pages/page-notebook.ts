@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import { type ConnectionState, describeConnection, isTrouble } from '../connection-state.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { ConnectionWatch, type ConnectionWatchOptions } from './connection-watch.js';

@@ -1,18 +1,18 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError } from '../../core/errors.js';
-import type { InitializeResult } from '../../core/mcp.js';
-import { isLegacyVersion, pageVersionOffered } from '../../core/protocol-versions.js';
-import { everyAskable, isQuestion } from '../../core/questions.js';
-import { FaultLog } from '../../net/fault-log.js';
-import type { SerialCalls } from '../../questions/serial-calls.js';
-import { McpClient } from '../../rpc/mcp-client.js';
-import type { Channel } from '../../rpc/message-stream.js';
-import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
-import { Peer, type PeerRequestOptions } from '../../rpc/peer.js';
-import type { RecordChannel } from '../../rpc/tapped-channel.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { InitializeResult } from '@notebridge/protocol/core/mcp';
+import { isLegacyVersion, pageVersionOffered } from '@notebridge/protocol/core/protocol-versions';
+import { everyAskable, isQuestion } from '@notebridge/protocol/core/questions';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { SerialCalls } from '@notebridge/protocol/questions/serial-calls';
+import { McpClient } from '@notebridge/protocol/rpc/mcp-client';
+import type { Channel } from '@notebridge/protocol/rpc/message-stream';
+import type { RpcNotification, RpcRequest } from '@notebridge/protocol/rpc/messages';
+import { Peer, type PeerRequestOptions } from '@notebridge/protocol/rpc/peer';
+import type { RecordChannel } from '@notebridge/protocol/rpc/tapped-channel';
+import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { FaultLog } from '@notebridge/system/net/fault-log';
 
 export const defaultHandshakeMs = 5000;
 

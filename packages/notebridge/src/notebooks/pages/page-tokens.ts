@@ -1,5 +1,5 @@
-import { createToken, digestOf, isSameDigest } from '@notebridge/kit/token';
-import type { Redactor } from '../../util/redactor.js';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
+import { createToken, digestOf, isSameDigest } from '@notebridge/protocol/util/token';
 
 /** Called with each token in the moment it is made, and in the moment it ends. */
 export type Secrets = Pick<Redactor, 'add' | 'delete'>;

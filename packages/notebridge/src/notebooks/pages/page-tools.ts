@@ -1,7 +1,7 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { ListToolsResult, Tool } from '@notebridge/protocol/core/mcp';
+import { printMessage } from '@notebridge/protocol/core/wire';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { toValidEntries } from '../../catalog/valid-entries.js';
-import type { ListToolsResult, Tool } from '../../core/mcp.js';
-import { printMessage } from '../../core/wire.js';
 
 /** The longest name that MCP allows. */
 export const maxPageToolNameLength = 128;

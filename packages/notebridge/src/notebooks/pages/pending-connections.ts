@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FaultLog } from '../../net/fault-log.js';
+import type { FaultLog } from '@notebridge/system/net/fault-log';
 
 /** How long a connection that has sent something may take to finish its request, and how often that is checked. Milliseconds. */
 const requestMs = 5000;

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type KeptPages, type KeptSlot, parseKeptSlot, readKeptPages, SlotStore } from './slot-store.js';
 

@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Tool } from '../../core/mcp.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { writeFileAtomic } from '../../state/atomic-file.js';
-import { ensurePrivateDir, readPrivateFile } from '../../state/private-file.js';
-import { tryJson } from '../../util/try-json.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { ensurePrivateDir, readPrivateFile } from '@notebridge/system/files/private-file';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 import { type KeptTokens, maxRestored } from './page-tokens.js';
 import { toShownTools } from './page-tools.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { silentLogger } from '@notebridge/kit/logger';
+import { silentLogger } from '@notebridge/protocol/util/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Slot, type SlotOptions, type Visitor } from './slot.js';

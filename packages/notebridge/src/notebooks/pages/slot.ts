@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
-import { Listeners } from '@notebridge/kit/listeners';
-import type { Logger } from '@notebridge/kit/logger';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import { type Channel, MessageStream } from '@notebridge/protocol/rpc/message-stream';
+import { AsyncEvent } from '@notebridge/protocol/util/async-event';
+import { Listeners } from '@notebridge/protocol/util/listeners';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import type { WebSocket } from 'ws';
-import { BridgeError } from '../../core/errors.js';
-import type { Tool } from '../../core/mcp.js';
-import { type Channel, MessageStream } from '../../rpc/message-stream.js';
-import { AsyncEvent } from '../../util/async-event.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { PageConnection } from './page-connection.js';
 import type { ResumeOffer } from './page-session.js';

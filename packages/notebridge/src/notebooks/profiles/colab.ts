@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../core/mcp.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { colabLinks, colabOrigins, findColabUrl } from './colab-url.js';
 import type { PageProfile } from './profile.js';
 

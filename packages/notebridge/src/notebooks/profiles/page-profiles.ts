@@ -1,4 +1,4 @@
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import { colabProfile } from './colab.js';
 import { ownPageProfile } from './own-page.js';
 import type { PageProfile } from './profile.js';

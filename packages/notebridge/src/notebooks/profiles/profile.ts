@@ -1,4 +1,4 @@
-import type { Tool } from '../../core/mcp.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
 
 /** What is known in advance of a kind of page. */
 export interface PageProfile {

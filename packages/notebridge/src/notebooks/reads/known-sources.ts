@@ -1,4 +1,4 @@
-import { revOf } from '@notebridge/kit/cell-rev';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
 
 /** The state of a cell as one session knows it. */
 interface KnownCell extends LongText {

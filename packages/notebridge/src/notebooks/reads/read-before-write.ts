@@ -1,10 +1,10 @@
-import { refusedUnread } from '@notebridge/kit/cell-rev';
-import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
-import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
-import { toPlainValue } from '../../core/wire.js';
-import { tryJson } from '../../util/try-json.js';
+import type { ListToolsResult, Tool, ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '@notebridge/protocol/core/middleware';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import { parseJson, printJson } from '@notebridge/protocol/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { refusedUnread } from '@notebridge/protocol/runs/cell-rev';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 import { toAnswerValue } from '../changes/change-call.js';
 import { KnownSources, type SessionSources, type ShownSource } from './known-sources.js';
 import { parseStaleResult, toStaleAnswer } from './stale-answer.js';

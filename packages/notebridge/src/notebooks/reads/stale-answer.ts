@@ -1,9 +1,9 @@
-import { answerBudget } from '@notebridge/kit/answer-budget';
-import { revOf } from '@notebridge/kit/cell-rev';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type ToolResult, toTextResult } from '../../core/mcp.js';
-import { toPlainValue } from '../../core/wire.js';
-import { tryJson } from '../../util/try-json.js';
+import { type ToolResult, toTextResult } from '@notebridge/protocol/core/mcp';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { answerBudget } from '@notebridge/protocol/runs/answer-budget';
+import { revOf } from '@notebridge/protocol/runs/cell-rev';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 
 /** A notebook's refusal of an edit that was meant for another source: `stale_cell`. */
 export interface StaleRefusal {

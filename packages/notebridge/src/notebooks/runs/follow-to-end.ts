@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { maxWaitSeconds } from '@notebridge/kit/run-words';
-import type { ToolCall, ToolResult } from '../../core/mcp.js';
-import { tryJson } from '../../util/try-json.js';
+import type { ToolCall, ToolResult } from '@notebridge/protocol/core/mcp';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { maxWaitSeconds } from '@notebridge/protocol/runs/run-words';
+import { tryJson } from '@notebridge/protocol/util/try-json';
 
 /** Calls a tool that runs a cell, and waits for the run however long it takes: beyond what one call may wait, by `get_run`. */
 export async function followToEnd(call: ToolCall, callTool: (call: ToolCall) => Promise<ToolResult>): Promise<ToolResult> {

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import type { Provider } from '../../core/provider.js';
-import { RequestContext } from '../../core/request-context.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import type { Provider } from '@notebridge/protocol/core/provider';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { toAnswerValue } from '../changes/change-call.js';
 import { type CellOutput, toOutputs } from './page-run.js';
 

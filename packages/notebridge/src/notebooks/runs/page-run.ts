@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { LastingOperation } from '@notebridge/kit/lasting-operation';
-import { type ReadOutput, textOfStream, unfinishedLine } from '@notebridge/kit/output-cursor';
-import { Cancellation } from '../../core/cancellation.js';
-import { codeOf } from '../../core/errors.js';
-import { errorCodeMetaKey, type ToolResult } from '../../core/mcp.js';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import { errorCodeMetaKey, type ToolResult } from '@notebridge/protocol/core/mcp';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { LastingOperation } from '@notebridge/protocol/runs/lasting-operation';
+import { type ReadOutput, textOfStream, unfinishedLine } from '@notebridge/protocol/runs/output-cursor';
 import { toAnswerValue } from '../changes/change-call.js';
 
 export type CellOutput = JsonObject & ReadOutput;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { isJsonObject } from '@notebridge/kit/json';
-import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { writeFileAtomic } from '../../state/atomic-file.js';
-import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../../state/private-file.js';
-import { tryJson } from '../../util/try-json.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import type { Logger } from '@notebridge/protocol/util/logger';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '@notebridge/system/files/private-file';
 
 /** What is kept of a run whose call was answered before its end. */
 export interface NotedRun {

@@ -1,5 +1,7 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
+import type { Tool, ToolResult } from '@notebridge/protocol/core/mcp';
+import { toPlainValue } from '@notebridge/protocol/core/wire';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { type OutputCursor, outputsSince, toCursor } from '@notebridge/protocol/runs/output-cursor';
 import {
   defaultPollSeconds,
   defaultWaitSeconds,
@@ -9,9 +11,7 @@ import {
   outlivesText,
   runTools,
   waitSeconds,
-} from '@notebridge/kit/run-words';
-import type { Tool, ToolResult } from '../../core/mcp.js';
-import { toPlainValue } from '../../core/wire.js';
+} from '@notebridge/protocol/runs/run-words';
 import type { CellOutput, PageRun } from './page-run.js';
 
 export const runToolName = 'run_code_cell';

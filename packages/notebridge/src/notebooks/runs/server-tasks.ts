@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { keepLatest } from '@notebridge/kit/keep-latest';
-import { OwnedOperations } from '@notebridge/kit/lasting-operation';
-import type { CallContext } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, RemoteError } from '../../core/errors.js';
-import type { Era } from '../../core/protocol-versions.js';
-import type { ProviderEvent } from '../../core/provider.js';
-import { canAnswer, isQuestion, type Question, withAsker } from '../../core/questions.js';
-import { RequestContext } from '../../core/request-context.js';
-import { type TaskReport, type TaskServers, taskEvent } from '../../core/task-servers.js';
-import { unanswered } from '../../questions/put-question.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, RemoteError } from '@notebridge/protocol/core/errors';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import { canAnswer, isQuestion, type Question, withAsker } from '@notebridge/protocol/core/questions';
+import { RequestContext } from '@notebridge/protocol/core/request-context';
+import { type TaskReport, type TaskServers, taskEvent } from '@notebridge/protocol/core/task-servers';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { unanswered } from '@notebridge/protocol/questions/put-question';
+import { OwnedOperations } from '@notebridge/protocol/runs/lasting-operation';
+import { keepLatest } from '@notebridge/protocol/util/keep-latest';
 import { relatedTaskKey } from './task.js';
 
 /** A task that a server has begun for a call, as it is known here. */

@@ -1,14 +1,14 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { Caller } from '@notebridge/protocol/core/call-context';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { codeOf } from '@notebridge/protocol/core/errors';
+import { toTextResult } from '@notebridge/protocol/core/mcp';
+import { MemoryProvider } from '@notebridge/protocol/core/memory-provider';
+import type { Principal } from '@notebridge/protocol/core/principal';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { envelope } from '../../../test/support/agents.js';
 import { createContext } from '../../../test/support/create-context.js';
-import type { Caller } from '../../core/call-context.js';
-import { Cancellation } from '../../core/cancellation.js';
-import { codeOf } from '../../core/errors.js';
-import { toTextResult } from '../../core/mcp.js';
-import { MemoryProvider } from '../../core/memory-provider.js';
-import type { Principal } from '../../core/principal.js';
-import type { ProviderEvent } from '../../core/provider.js';
 import { Hub } from '../../hub.js';
 import { TaskMiddleware } from './task-middleware.js';
 

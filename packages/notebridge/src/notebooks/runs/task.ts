@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
-import { LastingOperation, OwnedOperations } from '@notebridge/kit/lasting-operation';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, toRpcError } from '../../core/errors.js';
-import type { ToolResult } from '../../core/mcp.js';
-import type { Era } from '../../core/protocol-versions.js';
-import { quote } from '../../util/quote.js';
+import type { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { BridgeError, toRpcError } from '@notebridge/protocol/core/errors';
+import type { ToolResult } from '@notebridge/protocol/core/mcp';
+import type { Era } from '@notebridge/protocol/core/protocol-versions';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { LastingOperation, OwnedOperations } from '@notebridge/protocol/runs/lasting-operation';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
 
 export type TaskOutcome = { kind: 'result'; result: ToolResult } | { kind: 'error'; error: unknown } | { kind: 'cancelled' };
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
-import type { CallContext } from '../../core/call-context.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import { quote } from '../../util/quote.js';
-import { settlesWithin } from '../../util/settles-within.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import type { AgentNotebooks } from './agent-notebooks.js';
 import type { NotebookDirectory, NotebookEntry, NotebookLink, NotebookList } from './notebook-directory.js';
 import type { NotebookLinks } from './notebook-links.js';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Provider } from '../../core/provider.js';
-import type { Environment } from '../../processes/environment.js';
+import type { Provider } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import type { Environment } from '@notebridge/system/processes/environment';
 
 /** An open notebook, as agents choose from them. */
 export interface NotebookEntry {

@@ -1,7 +1,7 @@
-import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
-import type { ProviderEvent } from '../../core/provider.js';
-import { settlesWithin } from '../../util/settles-within.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import type { ProviderEvent } from '@notebridge/protocol/core/provider';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
 import { nameOfAgent } from '../call-notebook-tool.js';
 import type { AgentNotebooks } from './agent-notebooks.js';
 import type { NotebookLink } from './notebook-directory.js';

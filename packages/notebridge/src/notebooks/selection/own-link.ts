@@ -1,5 +1,5 @@
-import { ForwardingProvider } from '../../core/forwarding-provider.js';
-import type { Provider } from '../../core/provider.js';
+import { ForwardingProvider } from '@notebridge/protocol/core/forwarding-provider';
+import type { Provider } from '@notebridge/protocol/core/provider';
 import type { NotebookEntry, NotebookLink } from './notebook-directory.js';
 
 export interface OwnLinkOptions {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../core/mcp.js';
+import type { Tool } from '@notebridge/protocol/core/mcp';
+import type { JsonObject } from '@notebridge/protocol/json';
 import type { NotebookContents } from './notebook-directory.js';
 
 /** Said once here and not at each of the tools: lists of tools have to be short. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
 
 /** What became of a request to an authorization server, without what it wrote itself: that may hold anything, also the secret that it was sent. */
 export function describeOAuthFault(error: unknown, who = 'its authorization server'): string {

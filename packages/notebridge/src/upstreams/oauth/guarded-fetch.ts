@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { classOfAddress, meantAddress } from '@notebridge/kit/address-class';
-import { BridgeError } from '../../core/errors.js';
-import { quote } from '../../util/quote.js';
-import { readAtMost } from '../../util/read-at-most.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
+import { readAtMost } from '@notebridge/protocol/util/read-at-most';
+import { classOfAddress, meantAddress } from '@notebridge/system/net/address-class';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 

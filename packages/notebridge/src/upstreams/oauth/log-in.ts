@@ -1,7 +1,7 @@
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { latestLegacyVersion } from '@notebridge/protocol/core/protocol-versions';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { RemoteServerConfig } from '../../config/server-config.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import { latestLegacyVersion } from '../../core/protocol-versions.js';
-import type { Environment } from '../../processes/environment.js';
 import { createServerFetch } from '../server-fetch.js';
 import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';

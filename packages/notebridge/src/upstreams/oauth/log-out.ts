@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import type { Environment } from '@notebridge/system/processes/environment';
 import type { RemoteServerConfig } from '../../config/server-config.js';
-import type { Environment } from '../../processes/environment.js';
-import { tryJson } from '../../util/try-json.js';
 import { createServerFetch } from '../server-fetch.js';
 import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';

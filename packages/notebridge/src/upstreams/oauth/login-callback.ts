@@ -1,8 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { errnoOf } from '@notebridge/kit/errno';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { errnoOf } from '@notebridge/protocol/util/errno';
 
 /** What came back from the authorization server, in the browser of the person. */
 export interface LoginAnswer {

@@ -1,5 +1,5 @@
-import { shellWord } from '@notebridge/kit/shell-word';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { shellWord } from '@notebridge/system/starts/shell-word';
 import { StartFault } from '../unavailable.js';
 
 /** Of what a server names as a scope only what RFC 6749 allows: it ends up in a command that a person copies. */

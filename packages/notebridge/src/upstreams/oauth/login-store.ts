@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client';
-import { isJsonObject } from '@notebridge/kit/json';
-import { ownUserId } from '../../processes/own-user.js';
-import { writeFileAtomic } from '../../state/atomic-file.js';
-import { withFileLock } from '../../state/file-lock.js';
+import { isJsonObject } from '@notebridge/protocol/json';
+import { tryJson } from '@notebridge/protocol/util/try-json';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { withFileLock } from '@notebridge/system/files/file-lock';
 import {
   ensurePrivateDir,
   type FileWatch,
@@ -12,8 +12,8 @@ import {
   readPrivateFile,
   removePrivateFile,
   watchPrivateFile,
-} from '../../state/private-file.js';
-import { tryJson } from '../../util/try-json.js';
+} from '@notebridge/system/files/private-file';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 
 /** A login at one MCP server by one authorization server. */
 export interface StoredLogin {

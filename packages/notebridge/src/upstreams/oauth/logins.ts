@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
+import type { FileWatch } from '@notebridge/system/files/private-file';
 import type { RemoteServerConfig, ServerConfig } from '../../config/server-config.js';
-import type { FileWatch } from '../../state/private-file.js';
-import type { Redactor } from '../../util/redactor.js';
 import type { Fetch } from './guarded-fetch.js';
 import { LoginStore, noWatch } from './login-store.js';
 import { ServerTokens } from './server-tokens.js';

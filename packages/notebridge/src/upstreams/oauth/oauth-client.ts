@@ -6,10 +6,10 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
+import { readNamedFile } from '@notebridge/system/files/named-file';
 import type { RemoteServerConfig, UpstreamAuth } from '../../config/server-config.js';
-import { BridgeError } from '../../core/errors.js';
-import { readNamedFile } from '../../state/named-file.js';
-import { quote } from '../../util/quote.js';
 import { assertMayAsk, assertSecure } from './guarded-fetch.js';
 import { parseScopes } from './login-required.js';
 import type { StoredLogin } from './login-store.js';

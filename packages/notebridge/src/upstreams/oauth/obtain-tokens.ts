@@ -1,5 +1,5 @@
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { Fetch } from './guarded-fetch.js';
 import type { OAuthClient } from './oauth-client.js';
 

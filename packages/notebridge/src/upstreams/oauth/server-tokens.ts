@@ -1,7 +1,7 @@
 import type { AuthProvider } from '@modelcontextprotocol/client';
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import type { Redactor } from '@notebridge/protocol/util/redactor';
 import type { RemoteServerConfig } from '../../config/server-config.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import type { Redactor } from '../../util/redactor.js';
 import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
 import { type LoginNeed, loginRequired } from './login-required.js';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeHeaderValue } from '../../../src/core/param-headers.js';
+import { encodeHeaderValue } from '@notebridge/protocol/core/param-headers';
 import { modernVersion } from '../agents.js';
 import { addressIn, type PageAddress, Program } from '../program.js';
 import { membersOf } from '../raw-json.js';

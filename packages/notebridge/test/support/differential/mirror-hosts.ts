@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { text as readText } from 'node:stream/consumers';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/protocol/json';
 import { WebSocketServer } from 'ws';
 import { membersOf } from '../raw-json.js';
 import { RawPage } from '../raw-page.js';

@@ -1,9 +1,9 @@
+import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { BrokerNotebook, NotebookOpening } from '../../../broker/broker.js';
 import { fileOf } from '../../../broker/notebook-address.js';
 import type { SharedNotebook } from '../../../broker/shared-notebook.js';
 import { SuppliedTools } from '../../../broker/supplied-tools.js';
 import { defaultConfig } from '../../../config/config.js';
-import { BridgeError } from '../../../core/errors.js';
 import type { HowToOpen } from '../how-to-open.js';
 import type { HeldKindOptions } from '../notebook-kind.js';
 import { toTerms } from '../page-options.js';

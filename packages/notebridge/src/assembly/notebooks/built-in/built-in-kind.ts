@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
-import { BridgeError } from '../../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { NamedNotebook } from '../../../notebooks/selection/notebook-directory.js';
-import { quote } from '../../../util/quote.js';
 import { loadLab } from '../../load-notebook.js';
 import { realFileOf } from '../notebook-file.js';
 import type { NotebookKind } from '../notebook-kind.js';

@@ -1,9 +1,9 @@
+import { BridgeError, codeOf } from '@notebridge/protocol/core/errors';
+import { settlesWithin } from '@notebridge/protocol/util/settles-within';
+import { ownVersion } from '@notebridge/system/files/own-files';
 import { findHolder } from '../../../broker/ask-host.js';
 import type { JoinedNotebook } from '../../../broker/joined-notebook.js';
 import type { NotebookAddress } from '../../../broker/notebook-address.js';
-import { BridgeError, codeOf } from '../../../core/errors.js';
-import { ownVersion } from '../../../state/own-files.js';
-import { settlesWithin } from '../../../util/settles-within.js';
 import { openSelection } from '../add-selection.js';
 import { createJoined } from '../create-joined.js';
 import { realFileOf } from '../notebook-file.js';

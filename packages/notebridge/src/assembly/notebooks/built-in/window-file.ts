@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { processExists } from '@notebridge/kit/living-process';
-import { ownUserId } from '../../../processes/own-user.js';
-import { writeFileAtomic } from '../../../state/atomic-file.js';
-import { ensurePrivateDir, removePrivateFile } from '../../../state/private-file.js';
+import { writeFileAtomic } from '@notebridge/system/files/atomic-file';
+import { ensurePrivateDir, removePrivateFile } from '@notebridge/system/files/private-file';
+import { processExists } from '@notebridge/system/processes/living-process';
+import { ownUserId } from '@notebridge/system/processes/own-user';
 
 let written = 0;
 /** The first notebook of a process has its number alone; a process that holds many counts them. */

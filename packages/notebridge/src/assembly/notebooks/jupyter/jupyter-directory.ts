@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
 import type { LabWorkspace } from '@notebridge/notebook/lab';
-import { BridgeError } from '../../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import type {
   NotebookContents,
   NotebookDirectory,

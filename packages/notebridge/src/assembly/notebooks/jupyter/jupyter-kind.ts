@@ -1,8 +1,8 @@
-import { messageOf } from '@notebridge/kit/message-of';
 import type { LabAddress } from '@notebridge/notebook/lab';
-import { BridgeError } from '../../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
+import { quote } from '@notebridge/protocol/util/quote';
 import type { NamedNotebook, NotebookReference } from '../../../notebooks/selection/notebook-directory.js';
-import { quote } from '../../../util/quote.js';
 import { loadLab } from '../../load-notebook.js';
 import type { NotebookKind } from '../notebook-kind.js';
 import type { NotebookSetup, OpenedNotebook } from '../open-notebook.js';

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
 import type { LabWorkspace } from '@notebridge/notebook/lab';
-import type { CallContext } from '../../../core/call-context.js';
-import type { Provider, ProviderEvent } from '../../../core/provider.js';
+import type { CallContext } from '@notebridge/protocol/core/call-context';
+import type { Provider, ProviderEvent } from '@notebridge/protocol/core/provider';
+import type { JsonObject } from '@notebridge/protocol/json';
+import { Listeners } from '@notebridge/protocol/util/listeners';
 import { NoJupyterNotebook } from '../../../notebooks/jupyter/jupyter-notebook.js';
 import type { NotebookLink } from '../../../notebooks/selection/notebook-directory.js';
 

@@ -1,6 +1,6 @@
-import { messageOf } from '@notebridge/kit/message-of';
 import type { LabTarget } from '@notebridge/notebook/lab';
-import { BridgeError } from '../../../core/errors.js';
+import { BridgeError } from '@notebridge/protocol/core/errors';
+import { messageOf } from '@notebridge/protocol/util/message-of';
 import { LayeredProvider } from '../../../middleware/layered-provider.js';
 import { JupyterNotebook } from '../../../notebooks/jupyter/jupyter-notebook.js';
 import { ReadBeforeWriteMiddleware } from '../../../notebooks/reads/read-before-write.js';

@@ -1,4 +1,4 @@
-import type { EntryGate } from '@notebridge/kit/entry-gate';
+import type { EntryGate } from '@notebridge/system/net/entry-gate';
 import { ConnectDoor, type ConnectionView } from '../../../doors/connect/connect-door.js';
 import { describeConnection } from '../../../notebooks/connection-state.js';
 import type { PageNotebook } from '../../../notebooks/pages/page-notebook.js';

@@ -1,10 +1,10 @@
+import type { Provider } from '@notebridge/protocol/core/provider';
+import type { Environment } from '@notebridge/system/processes/environment';
 import { Lease } from '../../../broker/lease.js';
 import { LeaseGate } from '../../../broker/lease-gate.js';
-import type { Provider } from '../../../core/provider.js';
 import { nameOfAgent } from '../../../notebooks/call-notebook-tool.js';
 import type { PageClient } from '../../../notebooks/pages/page-client.js';
 import type { PageProfile } from '../../../notebooks/profiles/profile.js';
-import type { Environment } from '../../../processes/environment.js';
 import { openToolName } from '../../../reference/open-tool.js';
 import { leaseIdleIn } from '../page-options.js';
 import { PagePerson } from './page-person.js';

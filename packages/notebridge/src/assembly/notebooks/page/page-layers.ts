@@ -1,5 +1,5 @@
-import type { Logger } from '@notebridge/kit/logger';
-import type { Middleware } from '../../../core/middleware.js';
+import type { Middleware } from '@notebridge/protocol/core/middleware';
+import type { Logger } from '@notebridge/protocol/util/logger';
 import { UndoMiddleware } from '../../../notebooks/changes/undo-middleware.js';
 import { FitOutputsMiddleware } from '../../../notebooks/outputs/fit-outputs-middleware.js';
 import type { PageClient } from '../../../notebooks/pages/page-client.js';

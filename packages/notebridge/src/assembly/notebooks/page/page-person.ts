@@ -1,7 +1,7 @@
-import { isJsonObject } from '@notebridge/kit/json';
 import type { LeaseState } from '@notebridge/notebook/host';
+import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { isJsonObject } from '@notebridge/protocol/json';
 import type { Lease, LeasePerson } from '../../../broker/lease.js';
-import { Cancellation } from '../../../core/cancellation.js';
 import type { PageClient } from '../../../notebooks/pages/page-client.js';
 
 /** The experimental capability of a page that can ask its person, and the request by which it is asked to. */

@@ -1,4 +1,0 @@
-import type { Logger } from '@notebridge/kit/logger';
-
-/** A log that may have to be closed by its creator. */
-export type ClosableLogger = Logger & { close?(): Promise<void> };
