@@ -40,7 +40,8 @@ const modules = /^(node:)?(timers(\/promises)?|perf_hooks)$/;
 export function findPastRuntime(files, further = furtherFiles) {
   const missing = further.filter((name) => !files.some(({ file }) => file === name));
   const watched = files.filter(({ file, text }) => {
-    if (!/^packages\/notebridge\/src\/.*(?<!\.test)\.ts$/.test(file) || engine.test(file)) return false;
+    if (!/^packages\/(?:cluster|code-mode|notebridge|protocol|system)\/src\/.*(?<!\.test)\.ts$/.test(file) || engine.test(file))
+      return false;
     return seamed.test(file) || further.includes(file) || takesRuntime.test(text);
   });
   return [
