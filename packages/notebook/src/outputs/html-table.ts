@@ -112,13 +112,20 @@ function print({ head, tail, rows, bodyRows, columns, caption }: Table): string 
   );
   const perCell = Math.min(mostCellCharacters, Math.max(leastCellCharacters, Math.floor(maxCharacters / count) - 3));
   const toRow = (row: string[]): string => row.map((text) => shortText(toCellText(text), perCell)).join(' | ');
-  const leftOut = rows - lines.length;
   const note = caption.trim() === '' ? '' : `, "${toCellText(caption)}"`;
   const shape = bodyRows === 0 ? `${rows} rows` : `${bodyRows} rows × ${columns} columns`;
-  return [
-    `[table: ${shape}${note}]`,
-    ...head.map(toRow),
-    ...(leftOut > 0 ? [`[${leftOut} rows left out here; get_output has them]`] : []),
-    ...tail.map(toRow),
-  ].join('\n');
+  const [first, last] = [head.map(toRow), tail.map(toRow)];
+  const toText = (): string => {
+    const leftOut = rows - first.length - last.length;
+    const gap = leftOut > 0 ? [`[${leftOut} rows left out here; get_output has them]`] : [];
+    return [`[table: ${shape}${note}]`, ...first, ...gap, ...last].join('\n');
+  };
+  let text = toText();
+  // Many columns take more than all of it with the least of each cell, and a caption takes its part.
+  while (text.length > maxCharacters && first.length + last.length > 1) {
+    if (2 * last.length > first.length) last.shift();
+    else first.pop();
+    text = toText();
+  }
+  return text;
 }

@@ -100,7 +100,8 @@ describe('outputs of a Colab page', () => {
 
   it('say what a chart shows in place of its script, however short that is', { tags: ['P-665'] }, async () => {
     await open();
-    const script = '<script>Plotly.newPlot("p", [{"y": [1, 2]}], {})</script>';
+    // Names of tags are of either case: https://html.spec.whatwg.org/multipage/syntax.html#elements-2
+    const script = '<SCRIPT>Plotly.newPlot("p", [{"y": [1, 2]}], {})</SCRIPT>';
     const page = `<script>L.map("m", {center: [52.5, 13.4]}); L.marker([52.5, 13.4])</script>`.replaceAll('"', '&quot;');
     const data = [
       { 'text/html': [script], 'text/plain': ['Figure()'] },

@@ -5,7 +5,7 @@
 export const answerBudget = {
   /** Characters of JSON. The rest of a result has keys and ids, and is escaped once more on its way: 20,000 in all. */
   textCharacters: 18_000,
-  /** Characters of a table: its first and last rows. */
+  /** Characters of a table at most: its first and last rows. */
   tableCharacters: 6000,
   images: 20,
   /** Bytes of one image. All of a result together take as many as four of this size. */

@@ -137,7 +137,7 @@ type OutputOptions = { scaleImage: ReturnType<typeof createImageScaler> };
 
 /** What there is to shorten: an image, a code of a terminal, a line that was written over, a table, a chart, scripts. A shorter text without is left alone. */
 const worthReading =
-  /image\/(?:png|jpeg|gif|webp)|\\u001[bB]|\\r|\\b|(?:<|\\u003[cC])(?:table|script|iframe|style)|application\/(?:javascript|vnd\.(?:plotly|vega))/;
+  /image\/(?:png|jpeg|gif|webp)|\\u001[bB]|\\r|\\b|(?:<|\\u003[cC])(?:table|script|iframe|style)|application\/(?:javascript|vnd\.(?:plotly|vega))/i;
 
 /** The text of a result that may be too much for an agent; undefined for any other. */
 function textToFit({ content, isError }: ToolResult): string | undefined {
