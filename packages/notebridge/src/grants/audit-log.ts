@@ -58,8 +58,13 @@ export class AuditLog {
   constructor(options: AuditLogOptions) {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+  }
+
+  /** Opens the file before its first line, so that what is wrong with it is reported now. Never throws. */
+  open(): void {
+    if (this.#isClosed) return;
     try {
-      this.#file = this.#open();
+      this.#file ??= this.#openFile();
     } catch (error) {
       this.#fail(error);
     }
@@ -85,7 +90,7 @@ export class AuditLog {
     const count = this.#waiting.length;
     const lines = this.#takeLines();
     try {
-      this.#file ??= this.#open();
+      this.#file ??= this.#openFile();
       const gap = this.#lost === 0 ? [] : [JSON.stringify({ time: new Date().toISOString(), lost_lines_at_most: this.#lost })];
       this.#file.append([...gap, ...lines, ''].join('\n'));
       if (this.#isFailing) this.#recover();
@@ -138,7 +143,7 @@ export class AuditLog {
     return 'event' in entry ? toGrantLine(entry) : toRefusedLine(entry);
   }
 
-  #open(): RotatingFile {
+  #openFile(): RotatingFile {
     const { path, maxBytes, keep } = this.#options;
     ensurePrivateDir(dirname(path), { uid: ownUserId() });
     return new RotatingFile({ path, ...(maxBytes === undefined ? {} : { maxBytes }), ...(keep === undefined ? {} : { keep }) });
