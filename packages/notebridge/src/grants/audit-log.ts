@@ -53,7 +53,6 @@ export class AuditLog {
   #isFailing = false;
   #isHandingOnFailing = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
-  readonly #flushLater = (): void => this.flush();
 
   constructor(options: AuditLogOptions) {
     this.#options = options;
@@ -77,12 +76,12 @@ export class AuditLog {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     const waitMs = this.#writtenAt + writeEveryMs - performance.now();
-    if (waitMs <= 0) setImmediate(this.#flushLater);
-    else setTimeout(this.#flushLater, waitMs);
+    if (waitMs <= 0) setImmediate(this.flush);
+    else setTimeout(this.flush, waitMs);
   }
 
   /** Writes what waits, at once. Never throws. */
-  flush(): void {
+  readonly flush = (): void => {
     this.#isScheduled = false;
     // Lost lines are reported even if no call comes any more.
     if (this.#waiting.length === 0 && this.#lost === 0) return;
@@ -99,7 +98,7 @@ export class AuditLog {
       this.#fail(error);
     }
     if (this.#options.onLine !== undefined) this.#handOn(lines, this.#options.onLine);
-  }
+  };
 
   /** Writes what waits and closes the file. Closing twice is harmless. */
   close(): void {
