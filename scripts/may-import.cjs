@@ -19,7 +19,7 @@ const foldersMayImport = {
   protocol: {
     util: ['exact-json.ts', 'json.ts'],
     core: ['exact-json.ts', 'json.ts', 'util'],
-    rpc: ['core', 'exact-json.ts', 'json.ts', 'odd-numbers.ts', 'util'],
+    rpc: ['core', 'exact-json.ts', 'json.ts', 'util'],
     questions: ['core', 'json.ts', 'rpc', 'util'],
     runs: ['core', 'json.ts', 'util'],
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasOddNumber } from './odd-numbers.js';
+import { hasOddNumber } from './exact-json.js';
 
 describe('hasOddNumber', () => {
   it.each([

@@ -177,7 +177,7 @@ async function openMetrics({ settings: { config }, servers, guard, edits, cluste
       dropped: () => ({ ...cluster.calls.counts.dropped }),
     },
   });
-  guard.observers.add(metrics);
+  guard.observe(metrics);
   return metrics;
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { CallContext } from '@notebridge/protocol/core/call-context';
+import type { CallObserver } from '@notebridge/protocol/core/call-observer';
 import type { DelegateRights } from '@notebridge/protocol/core/delegate-rights';
 import { BridgeError } from '@notebridge/protocol/core/errors';
 import type { Tool } from '@notebridge/protocol/core/mcp';
@@ -44,8 +45,8 @@ export interface HubGuard {
   refusals: Refusals;
   /** The calls that run, and the last ones, for the owner to look at. */
   calls: RecentCalls;
-  /** Others that are told of each call may be added. */
-  observers: CallObservers;
+  /** Another that is told of each call. */
+  observe(observer: CallObserver): void;
   /** Calls that wait for the owner. */
   pending: PendingApprovals;
   /** Rights for code that runs on behalf of callers. They are in no file. */
@@ -64,7 +65,7 @@ export type GuardWithStore = HubGuard & { store: GrantStore };
 
 /**
  * Joins grants, audit and names into the layer that every message passes first. The grants are opened with the first message that is not
- * the owner's, and the audit with the first call, so that the start of an agent pays for neither. Whoever is not the owner waits for the
+ * the owner's, and the audit with the first line, so that the start of an agent pays for neither. Whoever is not the owner waits for the
  * grants, whatever the message is.
  */
 export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuard {
@@ -73,18 +74,11 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
   const delegations = new Delegations();
   let policy = toPolicy(config);
   let opening: Promise<GrantStore> | undefined;
-  let isOpen = false;
   let isClosed = false;
-  let audit: AuditLog | undefined;
-  const openedAudit = (): AuditLog | undefined => {
-    // Nothing would close it again.
-    if (!isClosed) audit ??= openAudit(settings, parts.cluster);
-    return audit;
-  };
+  const audit = createAudit(settings, parts.cluster);
   const admission = new Admission({ delegations, isTrusted: (server) => policy.isTrusted(server) });
   const calls = new RecentCalls({ keeps: config.keepCalls });
   const observers = new CallObservers(calls);
-  if (telemetry !== undefined) observers.add(telemetry.observer);
   const pending = new PendingApprovals();
   const labelOf = (principal: Principal): string | undefined => admission.rightsOf(principal).label;
   const timeoutMs = config.limits.answerTimeoutMs;
@@ -97,25 +91,29 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
   const guarded: GuardOptions = {
     admission,
     whileLive,
-    get audit() {
-      return audit ?? openedAudit();
-    },
-    observer: observers,
+    audit,
+    observer: calls,
+    opening: (context) => (isOfOwner(context) ? undefined : untilOpen(context)),
     approvals: policy.isOn ? approvals : undefined,
     resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
     learn: (name, context) => (codeModeNames.has(name) ? undefined : servers?.provider.learn(name, context)),
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
     findTool: (address, context) => findTool(address, context, parts),
   };
-  const guard = createGuard(guarded);
-  const refusals = new Refusals({ audit: config.audit === false ? undefined : { add: (entry) => openedAudit()?.add(entry) }, logger });
+  const observe = (observer: CallObserver): void => {
+    observers.add(observer);
+    guarded.observer = observers;
+  };
+  if (telemetry !== undefined) observe(telemetry.observer);
+  const refusals = new Refusals({ audit, logger });
   const open = (): Promise<GrantStore> => {
     if (isClosed && opening === undefined) return Promise.reject(new BridgeError('closed', 'The hub has ended.'));
     opening ??= openStore(settings, parts.cluster).then((opened) => {
-      opened.onChange((change) => openedAudit()?.add(change));
-      openedAudit();
+      opened.onChange((change) => audit?.add(change));
+      audit?.open();
       admission.open(opened);
-      isOpen = true;
+      // From here on a call pays for the guard alone.
+      guarded.opening = undefined;
       return opened;
     });
     return opening;
@@ -130,19 +128,12 @@ export function createHubGuard(settings: Settings, parts: GuardedParts): HubGuar
     }
   };
   return {
-    middleware: {
-      name: guard.name,
-      // Not async: once the grants are there, a call pays for the guard alone.
-      onMessage: (context, callNext) =>
-        isOpen || isOfOwner(context)
-          ? guard.onMessage(context, callNext)
-          : untilOpen(context).then(() => guard.onMessage(context, callNext)),
-    },
+    middleware: createGuard(guarded),
     admission,
     whileLive,
     refusals,
     calls,
-    observers,
+    observe,
     pending,
     delegate: (callers, terms) => delegations.delegate(callers, terms),
     policy: () => policy,
@@ -182,7 +173,7 @@ async function openStore({ stateDir: dir, logger }: Settings, cluster: Cluster |
 }
 
 /** The audit of this user, unless the config names another file. */
-function openAudit({ config: { audit }, stateDir, redactor, logger }: Settings, cluster: Cluster | undefined): AuditLog | undefined {
+function createAudit({ config: { audit }, stateDir, redactor, logger }: Settings, cluster: Cluster | undefined): AuditLog | undefined {
   return audit === false
     ? undefined
     : new AuditLog({

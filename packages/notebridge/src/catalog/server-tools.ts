@@ -40,7 +40,8 @@ const listChanged = 'notifications/tools/list_changed';
 export class ServerTools implements Provider, TaskServers {
   readonly name = 'servers';
   readonly #options: ServerToolsOptions;
-  readonly #names: ToolNames;
+  /** The name of each tool, at every door. */
+  readonly names: ToolNames;
   /** Names that were listed once: an agent that ignores `list_changed` may use them still. */
   #listed = new Map<string, ToolAddress>();
   /** Which server has each of the prompts that were listed last. */
@@ -51,13 +52,13 @@ export class ServerTools implements Provider, TaskServers {
 
   constructor(options: ServerToolsOptions) {
     this.#options = options;
-    this.#names = new ToolNames(options.servers);
+    this.names = new ToolNames(options.servers);
     this.#lists = new ServerLists({ ...options, direct: () => this.#direct });
   }
 
   /** What stands behind a name that agents know; undefined for a name that is not ours. */
   resolve(name: string): ToolAddress | undefined {
-    return this.#names.direct.get(name) ?? (this.#options.servers.takenNames?.has(name) ? undefined : this.#listed.get(name));
+    return this.names.direct.get(name) ?? (this.#options.servers.takenNames?.has(name) ? undefined : this.#listed.get(name));
   }
 
   /** What the servers say of their use, each under its name. */
@@ -66,18 +67,18 @@ export class ServerTools implements Provider, TaskServers {
   }
 
   hasTool(name: unknown): boolean {
-    return typeof name === 'string' && this.#names.direct.has(name);
+    return typeof name === 'string' && this.names.direct.has(name);
   }
 
   whyUnknown(name: string): BridgeError | undefined {
-    const server = this.#names.ownerOfUnknown(name);
+    const server = this.names.ownerOfUnknown(name);
     // By its prefix it is of this server alone: that others could not be listed is no reason, and may be none of the caller's business.
     return server && (this.#lists.whyToolUnknown(server, name) ?? (server.knownTools === undefined ? undefined : unknownTool(name)));
   }
 
   /** The name of a tool, for agents and middlewares: see `ToolNames`. */
   nameOf(address: ToolAddress): string {
-    return this.#names.nameOf(address);
+    return this.names.nameOf(address);
   }
 
   /**
@@ -87,13 +88,13 @@ export class ServerTools implements Provider, TaskServers {
    */
   addressOf(name: string): ToolAddress | undefined {
     const known = this.resolve(name);
-    const server = known === undefined ? this.#names.ownerOfUnknown(name) : undefined;
+    const server = known === undefined ? this.names.ownerOfUnknown(name) : undefined;
     return server === undefined ? known : { server: server.name, tool: '' };
   }
 
   /** Lists the server that an unknown name may belong to; undefined if there is none, or nothing to learn. Never rejects. */
   learn(name: string, context: CallContext): Promise<void> | undefined {
-    const server = this.resolve(name) === undefined ? this.#names.ownerOfUnknown(name) : undefined;
+    const server = this.resolve(name) === undefined ? this.names.ownerOfUnknown(name) : undefined;
     return server === undefined ? undefined : this.learnToolsOf(server.name, context);
   }
 
@@ -228,7 +229,7 @@ export class ServerTools implements Provider, TaskServers {
       lists.flatMap(({ server, tools: own }) => own.map((tool) => [toolKeyOf({ server, tool: tool.name }), tool] as const)),
     );
     const listed: Tool[] = [];
-    for (const [name, address] of this.#names.direct) {
+    for (const [name, address] of this.names.direct) {
       this.#listed.set(name, address);
       const tool = tools.get(toolKeyOf(address));
       if (tool !== undefined) listed.push({ ...tool, name });
@@ -241,7 +242,7 @@ export class ServerTools implements Provider, TaskServers {
 
   /** Said once: what is called otherwise than the config asks for. */
   #tellRefused(what: 'tool' | 'prompt', { server, tool }: ToolAddress, name: string): void {
-    const { plain } = this.#names;
+    const { plain } = this.names;
     const why = plain.server?.name === server ? plain.whyRefused(tool) : undefined;
     const key = `${what} ${name}`;
     if (why === undefined || this.#refused.has(key)) return;
@@ -261,7 +262,7 @@ export class ServerTools implements Provider, TaskServers {
     const address = context.target ?? this.resolve(name);
     // Without a target nothing said, when the guard decided, that the name is one of the server's.
     const isJudged = context.target !== undefined || context.caller.principal?.kind !== 'grant';
-    if (!isJudged && address?.server === this.#names.plain.server?.name) throw unknownTool(name);
+    if (!isJudged && address?.server === this.names.plain.server?.name) throw unknownTool(name);
     const server = address === undefined ? undefined : this.#options.servers.get(address.server);
     // A name of before an edit of the config must not reach what that has hidden.
     if (address === undefined || server?.expose !== 'direct') throw this.#whyNot(name, context);
@@ -272,7 +273,7 @@ export class ServerTools implements Provider, TaskServers {
     const why = this.whyUnknown(name) ?? unknownTool(name);
     // A grant may not know of the others.
     if (why.code !== 'unknown_tool' || caller.principal?.kind === 'grant') return why;
-    const meant = didYouMean(name, [...this.#names.direct.keys()]);
+    const meant = didYouMean(name, [...this.names.direct.keys()]);
     return meant === undefined ? why : unknownTool(name, ` Did you mean "${meant}"?`);
   }
 
@@ -298,7 +299,7 @@ export class ServerTools implements Provider, TaskServers {
     const { all, cache } = await this.#lists.listAll('prompts/list', context);
     const byKey = new Map(all.map((entry) => [toolKeyOf({ server: entry.server.name, tool: String(entry.item.name) }), entry]));
     const addresses = all.map(({ server, item }) => ({ server: server.name, tool: String(item.name) }));
-    const names = exposeNames(addresses, this.#names.plain.rules);
+    const names = exposeNames(addresses, this.names.plain.rules);
     for (const [name, address] of names) this.#tellRefused('prompt', address, name);
     this.#prompts = names;
     return { found: new Map([...names].flatMap(([name, address]) => entryOf(name, byKey.get(toolKeyOf(address))))), cache };

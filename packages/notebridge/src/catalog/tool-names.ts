@@ -54,11 +54,16 @@ export class ToolNames {
     return direct.get(name) ?? ofCode.get(name);
   }
 
+  /** The name of a tool that its server lists; undefined for any other. */
+  find(address: ToolAddress): string | undefined {
+    return this.#current.byAddress.get(toolKeyOf(address));
+  }
+
   /** The name of a tool. One that its server does not list has the name that it would have beside all the others. */
   nameOf(address: ToolAddress): string {
-    const { byAddress, direct, ofCode, plain } = this.#current;
-    const known = byAddress.get(toolKeyOf(address));
+    const known = this.find(address);
     if (known !== undefined) return known;
+    const { direct, ofCode, plain } = this.#current;
     const [name = ''] = exposeNames([address], { ...plain.rules, isTaken: (taken) => direct.has(taken) || ofCode.has(taken) }).keys();
     return name;
   }

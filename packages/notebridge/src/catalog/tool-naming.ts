@@ -15,13 +15,16 @@ export function createToolNaming(tools: ServerTools): Middleware {
       const { name } = context.message;
       // What is no text names no tool of ours, also where it is printed like one.
       if (target === undefined && typeof name !== 'string') return callNext(context);
-      const call = (aim: ToolAddress | undefined): ReturnType<typeof callNext> => {
-        // The notebook's own, or a name that nobody has.
-        if (aim === undefined) return callNext(context);
-        const today = tools.nameOf(aim);
+      const callAs = (today: string, aim: ToolAddress): ReturnType<typeof callNext> => {
         const isSame = today === name && target !== undefined;
         return callNext(isSame ? context : context.copy({ message: { ...context.message, name: today }, target: aim }));
       };
+      // What has a name was listed: there is nothing to learn.
+      const listed = target && tools.names.find(target);
+      if (target !== undefined && listed !== undefined) return callAs(listed, target);
+      // Undefined: the notebook's own, or a name that nobody has.
+      const call = (aim: ToolAddress | undefined): ReturnType<typeof callNext> =>
+        aim === undefined ? callNext(context) : callAs(tools.nameOf(aim), aim);
       const known = target ?? tools.resolve(name);
       const learning = known === undefined ? tools.learn(name, context) : target && tools.learnToolsOf(target.server, context);
       return learning === undefined ? call(known) : learning.then(() => call(target ?? tools.resolve(name)));

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { CallContext, Caller } from '@notebridge/protocol/core/call-context';
+import type { RoughSize } from '@notebridge/protocol/core/call-observer';
 import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
 import { printJson } from '@notebridge/protocol/exact-json';
 import { ExactNumber } from '@notebridge/protocol/json';
@@ -19,6 +20,8 @@ export interface AuditEntry {
   args: unknown;
   /** The result; undefined if the call failed. */
   result: unknown;
+  /** How large both are, as far as it was measured already. */
+  sizes?: { args: RoughSize | undefined; result: RoughSize | undefined } | undefined;
   /** `ok`, `tool_error` (the tool said that it failed), or the code of the error. */
   outcome: string;
   durationMs: number;
@@ -82,13 +85,13 @@ const maxName = 256;
  * estimates (`roughSizeOf`), and named `…_at_least` where not all was looked at.
  */
 export function toAuditLine(entry: AuditEntry, { logArguments, redactor }: AuditLineOptions): string {
-  const { context, method, address, args, result, outcome, durationMs, label, onBehalfOf, approvedBy } = entry;
+  const { context, method, address, args, result, sizes, outcome, durationMs, label, onBehalfOf, approvedBy } = entry;
   const pieces = [toTimeField(entry.endedAt), printName(context.callId), toWho(context.caller, label)];
   if (onBehalfOf !== undefined) pieces.push(',"on_behalf_of":', JSON.stringify(onBehalfOf));
   if (context.parent !== undefined) pieces.push(',"parent":', printName(context.parent.callId));
   if (method !== 'tools/call') pieces.push(`,"method":${toJson(method)}`);
-  pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizeField('in', args));
-  if (result !== undefined) pieces.push(sizeField('out', result));
+  pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizeField('in', sizes?.args ?? roughSizeOf(args)));
+  if (result !== undefined) pieces.push(sizeField('out', sizes?.result ?? roughSizeOf(result)));
   if (approvedBy !== undefined) pieces.push(`,"approved_by":"${approvedBy}"`);
   pieces.push(hashField(args));
   if (logArguments === true && args !== undefined) pieces.push(argumentsField(args, redactor));
@@ -188,8 +191,7 @@ function argumentsField(args: unknown, redactor: AuditLineOptions['redactor']): 
   }
 }
 
-function sizeField(direction: 'in' | 'out', value: unknown): string {
-  const { bytes, isComplete } = roughSizeOf(value);
+function sizeField(direction: 'in' | 'out', { bytes, isComplete }: RoughSize): string {
   return `,"bytes_${direction}${isComplete ? '' : '_at_least'}":${bytes}`;
 }
 

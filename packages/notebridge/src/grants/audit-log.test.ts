@@ -20,7 +20,11 @@ import { AuditLog, type AuditLogOptions } from './audit-log.js';
 const writer = fileURLToPath(new URL('../../test/fixtures/audit-writer.mjs', import.meta.url));
 let dir: string;
 const path = (): string => join(dir, 'audit.jsonl');
-const open = (options: Partial<AuditLogOptions> = {}): AuditLog => new AuditLog({ path: path(), redactor: new Redactor(), ...options });
+const open = (options: Partial<AuditLogOptions> = {}): AuditLog => {
+  const audit = new AuditLog({ path: path(), redactor: new Redactor(), ...options });
+  audit.open();
+  return audit;
+};
 const entry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
   context: createContext('tools/call'),
   method: 'tools/call',

@@ -53,13 +53,17 @@ export class AuditLog {
   #isFailing = false;
   #isHandingOnFailing = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
-  readonly #flushLater = (): void => this.flush();
 
   constructor(options: AuditLogOptions) {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+  }
+
+  /** Opens the file before its first line, so that what is wrong with it is reported now. Never throws. */
+  open(): void {
+    if (this.#isClosed) return;
     try {
-      this.#file = this.#open();
+      this.#file ??= this.#openFile();
     } catch (error) {
       this.#fail(error);
     }
@@ -72,12 +76,12 @@ export class AuditLog {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     const waitMs = this.#writtenAt + writeEveryMs - performance.now();
-    if (waitMs <= 0) setImmediate(this.#flushLater);
-    else setTimeout(this.#flushLater, waitMs);
+    if (waitMs <= 0) setImmediate(this.flush);
+    else setTimeout(this.flush, waitMs);
   }
 
   /** Writes what waits, at once. Never throws. */
-  flush(): void {
+  readonly flush = (): void => {
     this.#isScheduled = false;
     // Lost lines are reported even if no call comes any more.
     if (this.#waiting.length === 0 && this.#lost === 0) return;
@@ -85,7 +89,7 @@ export class AuditLog {
     const count = this.#waiting.length;
     const lines = this.#takeLines();
     try {
-      this.#file ??= this.#open();
+      this.#file ??= this.#openFile();
       const gap = this.#lost === 0 ? [] : [JSON.stringify({ time: new Date().toISOString(), lost_lines_at_most: this.#lost })];
       this.#file.append([...gap, ...lines, ''].join('\n'));
       if (this.#isFailing) this.#recover();
@@ -94,7 +98,7 @@ export class AuditLog {
       this.#fail(error);
     }
     if (this.#options.onLine !== undefined) this.#handOn(lines, this.#options.onLine);
-  }
+  };
 
   /** Writes what waits and closes the file. Closing twice is harmless. */
   close(): void {
@@ -138,7 +142,7 @@ export class AuditLog {
     return 'event' in entry ? toGrantLine(entry) : toRefusedLine(entry);
   }
 
-  #open(): RotatingFile {
+  #openFile(): RotatingFile {
     const { path, maxBytes, keep } = this.#options;
     ensurePrivateDir(dirname(path), { uid: ownUserId() });
     return new RotatingFile({ path, ...(maxBytes === undefined ? {} : { maxBytes }), ...(keep === undefined ? {} : { keep }) });

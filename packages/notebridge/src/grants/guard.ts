@@ -8,13 +8,14 @@ import { owner, type Principal } from '@notebridge/protocol/core/principal';
 import { codeModeServer, type ToolAddress } from '@notebridge/protocol/core/tool-address';
 import { type WhileLive, workWhileLive } from '@notebridge/protocol/core/while-live';
 import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
+import { roughSizeOf } from '@notebridge/protocol/rpc/rough-size';
 import { quote } from '@notebridge/protocol/util/quote';
 import type { Admission, Rights } from './admission.js';
 import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
 import type { ApprovedBy, AuditEntry } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';
 import type { Ticket } from './bounds.js';
-import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
+import { isAuditedForAll, type MethodRule, methodRules, notebookServer, type WhatIsNamed } from './guarded-methods.js';
 
 /** How the guard learns what a name of the agents' doors stands for. */
 export interface GuardOptions {
@@ -25,6 +26,8 @@ export interface GuardOptions {
   observer?: CallObserver | undefined;
   /** Left out: a grant ends with the next call. */
   whileLive?: WhileLive | undefined;
+  /** What a message waits for before it is judged, such as the grants. Undefined: nothing. Left out: nothing ever. */
+  opening?: ((context: CallContext) => Promise<void> | undefined) | undefined;
   /** Left out: nobody is asked before a call. */
   approvals?: Approvals | undefined;
   /**
@@ -68,20 +71,24 @@ type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind 
  * may call.
  */
 export function createGuard(options: GuardOptions): Guard {
+  const check: Guard['onMessage'] = (context, callNext) => {
+    try {
+      const rule = methodRules[context.type].get(context.method);
+      const { principal = owner } = context.caller;
+      const isFree = principal.kind !== 'grant';
+      const step = { context, callNext, principal, isFree };
+      const { whileLive } = options;
+      if (whileLive === undefined || context.type !== 'request' || isFree) return judge(step, rule, options);
+      return workWhileLive(whileLive, { principal, cancellation: context.cancellation }, () => judge(step, rule, options));
+    } catch (error) {
+      return refuse(context, error, options);
+    }
+  };
   return {
     name: 'guard',
     onMessage: (context, callNext) => {
-      try {
-        const rule = ruleOf(context);
-        const { principal = owner } = context.caller;
-        const isFree = principal.kind !== 'grant';
-        const step = { context, callNext, principal, isFree };
-        const { whileLive } = options;
-        if (whileLive === undefined || context.type !== 'request' || isFree) return judge(step, rule, options);
-        return workWhileLive(whileLive, { principal, cancellation: context.cancellation }, () => judge(step, rule, options));
-      } catch (error) {
-        return refuse(context, error, options);
-      }
+      const opening = options.opening?.(context);
+      return opening === undefined ? check(context, callNext) : opening.then(() => check(context, callNext));
     },
   };
 }
@@ -246,12 +253,16 @@ function run(
   let ticket: Ticket | undefined;
   let approvedBy: ApprovedBy | undefined;
   let isAsked = false;
-  const endObserved = isObserved ? observer.begin({ context, address, args, label }) : undefined;
+  // Where nobody looks on, both are measured when the line of the audit is made.
+  const size = isObserved ? roughSizeOf(args) : undefined;
+  const endObserved = isObserved ? observer.begin({ context, address, args, size, label }) : undefined;
   const end = (outcome: string, result: unknown, error?: string): void => {
-    endObserved?.(outcome, result, error);
+    const sizes = { args: size, result: isObserved && result !== undefined ? roughSizeOf(result) : undefined };
+    endObserved?.(outcome, result, error, sizes.result);
     const durationMs = performance.now() - startedAt;
     const { method } = context;
-    audit?.add({ context, method, address, args, result, outcome, durationMs, endedAt: Date.now(), label, onBehalfOf, approvedBy });
+    const call = { context, method, address, args, result, sizes, label, onBehalfOf, approvedBy };
+    audit?.add({ ...call, outcome, durationMs, endedAt: Date.now() });
     ticket?.release();
   };
   const succeed = (result: Answered<JsonObject>): Answered<JsonObject> => {

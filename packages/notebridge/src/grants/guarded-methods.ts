@@ -74,10 +74,8 @@ const notifications: ReadonlyMap<string, MethodRule> = new Map<string, MethodRul
 /** What an owner's audit has lines of; of grants it has one of every request about something, and of everything refused. */
 const auditedForAll: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
-/** The rule of a message. Undefined: the guard does not know it. A notification that is called like a request is none of these. */
-export function ruleOf({ type, method }: { type: 'request' | 'notification'; method: string }): MethodRule | undefined {
-  return (type === 'request' ? requests : notifications).get(method);
-}
+/** The rules, by the type of a message and its method. A notification that is called like a request is none of these. */
+export const methodRules = { request: requests, notification: notifications };
 
 /** True for requests that are recorded for every sender. */
 export function isAuditedForAll({ method }: { method: string }): boolean {

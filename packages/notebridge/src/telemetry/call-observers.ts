@@ -19,13 +19,11 @@ export class CallObservers implements CallObserver {
   }
 
   begin(call: BegunCall): EndCall {
-    const [only] = this.#all;
-    if (only !== undefined && this.#all.length === 1) return only.begin(call);
     const [first, ...others] = this.#all.filter(({ isOn }) => isOn).map((observer) => observer.begin(call));
     if (first !== undefined && others.length === 0) return first;
-    return (outcome, result, error) => {
-      first?.(outcome, result, error);
-      for (const end of others) end(outcome, result, error);
+    return (...ended) => {
+      first?.(...ended);
+      for (const end of others) end(...ended);
     };
   }
 }

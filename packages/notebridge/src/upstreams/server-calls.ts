@@ -282,7 +282,7 @@ export class ServerCalls {
 
   #end(context?: CallContext): void {
     if (context !== undefined) this.#contexts.delete(context);
-    if (this.#line.settleFirst()) return;
+    if (this.#waiting > 0 && this.#line.settleFirst()) return;
     this.#running--;
     if (this.#running === 0 && this.limits.idleMs !== undefined) this.#watchIdleness(this.limits.idleMs);
   }

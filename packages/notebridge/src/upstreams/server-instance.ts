@@ -64,14 +64,15 @@ export class ServerInstance {
   readonly #stderr = new LastLines();
   readonly #faults = new Throttle(faultIntervalMs);
   readonly #waiting = new WaitQueue<UpstreamSession>();
-  #status: ServerStatus = 'stopped';
+  status: ServerStatus = 'stopped';
   /** For people. Durations go by `#enteredAt`: the clock may be set. */
   #since = Date.now();
   #enteredAt = performance.now();
   readonly #starting: StartClock;
   #reason: string | undefined;
   #starts = 0;
-  #session: UpstreamSession | undefined;
+  /** The live session, for callers that cannot wait. */
+  session: UpstreamSession | undefined;
   #link: Link | undefined;
   #opening: AbortController | undefined;
   /** Ends when what ran before is gone. */
@@ -90,20 +91,11 @@ export class ServerInstance {
     this.#gone = options.after ?? Promise.resolve();
   }
 
-  /** The live session, for callers that cannot wait. */
-  get session(): UpstreamSession | undefined {
-    return this.#session;
-  }
-
-  get status(): ServerState['status'] {
-    return this.#status;
-  }
-
   get state(): Omit<ServerState, 'inFlight'> {
-    const handshake = this.#session?.handshake;
+    const handshake = this.session?.handshake;
     const pid = this.#link?.pid;
     return {
-      status: this.#status,
+      status: this.status,
       since: this.#since,
       restarts: Math.max(0, this.#starts - 1),
       ...(this.#starting.isLate && { isLate: true }),
@@ -115,19 +107,19 @@ export class ServerInstance {
 
   /** Waits for a session; starts the server if nobody has. Rejects with `upstream_unavailable` or `cancelled`. */
   ready(cancellation?: Cancellation): Promise<UpstreamSession> {
-    if (this.#session !== undefined) return Promise.resolve(this.#session);
+    if (this.session !== undefined) return Promise.resolve(this.session);
     const { limits } = this.#options;
     if (this.#isClosed) return Promise.reject(this.#unavailable());
-    if (this.#status === 'failed') {
+    if (this.status === 'failed') {
       const hasLogin = this.#login?.waiting.hasChanged() === true;
       if (!hasLogin && performance.now() - this.#enteredAt < limits.coolDownMs) return Promise.reject(this.#unavailable());
       this.#policy.allowOne();
     }
-    if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
+    if (this.status === 'failed' || this.status === 'stopped') this.#begin('starting');
     else if (this.#pause !== undefined && this.#policy.isLongDown) {
       // Tried again every now and then: a call does not wait for that, but may make it sooner.
       if (performance.now() - this.#enteredAt < limits.coolDownMs) return Promise.reject(this.#unavailable());
-      this.#begin(this.#status === 'starting' ? 'starting' : 'restarting');
+      this.#begin(this.status === 'starting' ? 'starting' : 'restarting');
     }
     return this.#waiting.wait({ cancellation, timeoutMs: limits.startTimeoutMs, onTimeout: () => this.#unavailable() });
   }
@@ -135,9 +127,9 @@ export class ServerInstance {
   /** Starts it, if it does not run or was given up. Resolves when it runs or is given up, at the latest after the start time-out. */
   async start(): Promise<void> {
     if (this.#isClosed) return;
-    if (this.#status === 'failed') this.#policy.reset();
-    if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
-    if (this.#status === 'starting' || this.#status === 'restarting') await this.ready().catch(() => {});
+    if (this.status === 'failed') this.#policy.reset();
+    if (this.status === 'failed' || this.status === 'stopped') this.#begin('starting');
+    if (this.status === 'starting' || this.status === 'restarting') await this.ready().catch(() => {});
   }
 
   /** Ends it and its whole tree; calls under way fail. It may be started again. Stopping twice is harmless. */
@@ -148,7 +140,7 @@ export class ServerInstance {
     this.#login = undefined;
     this.#policy.reset();
     this.#waiting.failAll(error);
-    if (this.#status !== 'stopped') this.#enter('stopped', this.#isClosed ? why : undefined);
+    if (this.status !== 'stopped') this.#enter('stopped', this.#isClosed ? why : undefined);
     return this.#gone;
   }
 
@@ -164,7 +156,7 @@ export class ServerInstance {
     this.#pause = undefined;
     this.#login?.waiting.stop();
     this.#login = undefined;
-    if (this.#status !== status) this.#enter(status, status === 'restarting' ? this.#reason : undefined);
+    if (this.status !== status) this.#enter(status, status === 'restarting' ? this.#reason : undefined);
     const life = ++this.#life;
     this.#starts++;
     this.#open(life).then(
@@ -240,7 +232,7 @@ export class ServerInstance {
       onFault: (error) => this.#reportFault(error),
       onClose: (error) => {
         questions?.calls.settle();
-        if (this.#session === session) this.#lose(error);
+        if (this.session === session) this.#lose(error);
       },
     });
     return { link, session };
@@ -257,7 +249,7 @@ export class ServerInstance {
   }
 
   #run(session: UpstreamSession): void {
-    this.#session = session;
+    this.session = session;
     this.#policy.start();
     this.#enter('running');
     this.#options.onReady(session);
@@ -288,7 +280,7 @@ export class ServerInstance {
       return;
     }
     this.#options.logger.warn(`"${name}" is started again. ${reason}`, { server: name, pause_ms: Math.round(pauseMs) });
-    const status = this.#status === 'starting' ? 'starting' : 'restarting';
+    const status = this.status === 'starting' ? 'starting' : 'restarting';
     this.#enter(status, reason);
     if (this.#policy.isLongDown) this.#waiting.failAll(this.#unavailable());
     this.#pause = setTimeout(() => this.#begin(status), pauseMs);
@@ -299,8 +291,8 @@ export class ServerInstance {
     this.#life++;
     clearTimeout(this.#pause);
     this.#pause = undefined;
-    const [session, link, opening] = [this.#session, this.#link, this.#opening];
-    this.#session = undefined;
+    const [session, link, opening] = [this.session, this.#link, this.#opening];
+    this.session = undefined;
     this.#link = undefined;
     this.#opening = undefined;
     // A link that is aborted may end at once: by then it is nobody's, so that its end is no reason to start again.
@@ -310,8 +302,8 @@ export class ServerInstance {
   }
 
   #enter(status: ServerStatus, reason?: string): void {
-    if (status !== this.#status) this.#since = Date.now();
-    this.#status = status;
+    if (status !== this.status) this.#since = Date.now();
+    this.status = status;
     this.#enteredAt = performance.now();
     this.#starting.enter(status);
     this.#reason = reason;
@@ -322,7 +314,7 @@ export class ServerInstance {
     if (this.#login !== undefined) return this.#login.required;
     const { name } = this.#options.config;
     const why = this.#reason ?? `it did not start within ${this.#options.limits.startTimeoutMs} ms`;
-    return unavailable(name, `"${name}" is not available (${this.#status}). ${why}`, 'no');
+    return unavailable(name, `"${name}" is not available (${this.status}). ${why}`, 'no');
   }
 
   #onEvent(line: string): void {

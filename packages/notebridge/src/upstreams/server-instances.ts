@@ -42,6 +42,16 @@ const waitingInTurn = 64;
 /** Doors of agents, which have sessions of their own. */
 const agentDoors: ReadonlySet<Caller['door']> = new Set(['stdio', 'http', 'library']);
 
+/** True for what an agent of the legacy era does itself, which has a session. */
+function hasSession({ caller: { era, door }, parent }: CallContext): boolean {
+  return era === 'legacy' && agentDoors.has(door) && parent === undefined;
+}
+
+/** An instance of one agent: where each has a program of its own, and over HTTP, where a session costs no process, as without a bridge. */
+function mayServeOne({ instances, transport, era }: ServerConfig): boolean {
+  return instances === 'per-agent' || (transport === 'http' && era !== 'modern');
+}
+
 /** What ties a question of a server of the legacy era to one of the calls that run; undefined: it may not ask. */
 function tieOf({ questions, transport }: ServerConfig): QuestionTie | undefined {
   if (questions !== 'auto') return questions === 'serial' ? 'serial' : undefined;
@@ -71,11 +81,13 @@ export class ServerInstances {
   /** The level that a session was asked for last. */
   readonly #levels = new WeakMap<UpstreamSession, string>();
   #config: ServerConfig;
+  #mayServeOne: boolean;
   #hasSaidWhoIsOne = false;
 
   constructor(options: InstancesOptions) {
     this.#options = options;
     this.#config = options.config;
+    this.#mayServeOne = mayServeOne(options.config);
     this.#soleAgent = options.config.transport === 'http' ? undefined : options.soleAgent;
     this.shared = this.#createPooled();
     this.#stopFollowing = options.logLevels.changed.add(() => {
@@ -108,8 +120,9 @@ export class ServerInstances {
   /** The instance that serves a call. Throws `limit_reached`. */
   of(context: CallContext | undefined): PooledInstance {
     if (context === undefined || this.#soleAgent !== undefined) return this.shared;
+    if (!this.#mayServeOne) return this.shared;
     const isPerAgent = this.#config.instances === 'per-agent';
-    if (!isPerAgent && !this.#hasOwnSession(context)) return this.shared;
+    if (!isPerAgent && !hasSession(context)) return this.shared;
     const key = this.#keyOf(context);
     const own = this.#own.get(key);
     if (own !== undefined) {
@@ -129,12 +142,6 @@ export class ServerInstances {
     const pooled = this.#createPooled(context);
     this.#own.set(key, pooled);
     return pooled;
-  }
-
-  /** Over HTTP a session costs no process: each agent of the legacy era has one there, as without a bridge. */
-  #hasOwnSession({ caller: { era, door }, parent }: CallContext): boolean {
-    const { transport, era: wanted } = this.#config;
-    return transport === 'http' && wanted !== 'modern' && era === 'legacy' && agentDoors.has(door) && parent === undefined;
   }
 
   /**
@@ -214,6 +221,7 @@ export class ServerInstances {
 
   update(config: ServerConfig): void {
     this.#config = config;
+    this.#mayServeOne = mayServeOne(config);
     for (const { calls } of this.#pooledInstances()) calls.limits = this.#limits();
   }
 

@@ -42,7 +42,8 @@ export class UpstreamSession {
   readonly #options: UpstreamSessionOptions;
   readonly #peer: Peer;
   #isClosed = false;
-  #handshake: Handshake = { era: 'legacy', protocolVersion: '', capabilities: {} };
+  /** What was agreed: see `agree`. */
+  handshake: Handshake = { era: 'legacy', protocolVersion: '', capabilities: {} };
 
   constructor(options: UpstreamSessionOptions) {
     this.#options = options;
@@ -66,19 +67,15 @@ export class UpstreamSession {
     return this.#isClosed;
   }
 
-  get handshake(): Handshake {
-    return this.#handshake;
-  }
-
   /** What was agreed; from here on requests are of that era. */
   agree(handshake: Handshake): void {
-    this.#handshake = handshake;
+    this.handshake = handshake;
     this.#options.link.setProtocolVersion?.(handshake.protocolVersion);
   }
 
   /** True if the server says that it has such a thing: `tools`, `resources`, …. */
   can(capability: string): boolean {
-    return this.#handshake.capabilities[capability] !== undefined;
+    return this.handshake.capabilities[capability] !== undefined;
   }
 
   /**
@@ -86,9 +83,9 @@ export class UpstreamSession {
    * may ask the caller of this request. Rejects as `Peer.request` does.
    */
   request(method: string, params: JsonObject, options: PeerRequestOptions, askable?: JsonObject): Promise<JsonObject> {
-    if (this.#handshake.era === 'legacy') {
+    if (this.handshake.era === 'legacy') {
       if (params.inputResponses !== undefined || params.requestState !== undefined) return this.#requestAgain(method, params, options);
-      return this.#peer.request(method, withoutEnvelope(params), options);
+      return this.#peer.request(method, params._meta === undefined ? params : withoutEnvelope(params), options);
     }
     return this.#requestModern(method, params, options, askable);
   }
@@ -113,7 +110,7 @@ export class UpstreamSession {
   }
 
   /** Params with an envelope of ours: of what the caller's client can do only what passes through us. */
-  toModernParams(params: JsonObject, protocolVersion = this.#handshake.protocolVersion, askable: JsonObject = {}): JsonObject {
+  toModernParams(params: JsonObject, protocolVersion = this.handshake.protocolVersion, askable: JsonObject = {}): JsonObject {
     const meta = isJsonObject(params._meta) ? params._meta : {};
     const own = {
       [envelopeKeys.protocolVersion]: protocolVersion,
@@ -127,9 +124,9 @@ export class UpstreamSession {
   async #answer(request: RpcRequest, call: Cancellation): Promise<JsonObject> {
     if (request.method === 'ping') return {};
     const { onQuestion } = this.#options;
-    if (onQuestion !== undefined && this.#handshake.era === 'legacy' && isQuestion(request))
+    if (onQuestion !== undefined && this.handshake.era === 'legacy' && isQuestion(request))
       return onQuestion(request, call, streamOf(request));
-    if (onQuestion !== undefined && this.#handshake.era === 'modern' && isQuestion(request))
+    if (onQuestion !== undefined && this.handshake.era === 'modern' && isQuestion(request))
       throw new BridgeError('unknown_method', `"${request.method}" cannot be sent to a client of 2026-07-28. ${pushHint}`);
     throw new BridgeError('unknown_method', `Notebridge did not offer "${request.method}" to this server.`);
   }

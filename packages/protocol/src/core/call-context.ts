@@ -64,8 +64,3 @@ export interface TraceHeaders {
   readonly traceparent: unknown;
   readonly tracestate: unknown;
 }
-
-/** Undefined: the request names no trace. */
-export function toTraceHeaders({ traceparent, tracestate }: Readonly<Partial<Record<string, unknown>>>): TraceHeaders | undefined {
-  return traceparent === undefined ? undefined : { traceparent, tracestate };
-}

@@ -25,6 +25,11 @@ interface MessageState {
   values: unknown[];
 }
 
+/** The trace of an HTTP request, by its headers. Undefined: it names none. */
+export function toTraceHeaders({ traceparent, tracestate }: Readonly<Partial<Record<string, unknown>>>): TraceHeaders | undefined {
+  return traceparent === undefined ? undefined : { traceparent, tracestate };
+}
+
 /** The context of one message. Made once per message and handed through the whole chain. */
 export class RequestContext implements MiddlewareContext {
   readonly method: string;

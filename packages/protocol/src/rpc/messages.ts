@@ -1,8 +1,7 @@
 import { BridgeError, toRpcError } from '../core/errors.js';
 import { type Printed, parseMessage, printMessage } from '../core/wire.js';
-import { printJson } from '../exact-json.js';
+import { needsSlowPath, printJson } from '../exact-json.js';
 import { ExactNumber, isJsonObject, type JsonObject } from '../json.js';
-import { needsSlowPath } from '../odd-numbers.js';
 import { quote } from '../util/quote.js';
 import { longLineBytes, parseWithLongStrings } from './long-strings-parser.js';
 import { keepRawText, printWithTokens, rawTextOf } from './unread-members.js';

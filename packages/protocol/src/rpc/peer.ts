@@ -47,6 +47,10 @@ export class Peer {
   readonly #respond: Respond = (answer) => {
     if (answer !== undefined) this.#sendAnswer(answer);
   };
+  readonly #receive = (value: unknown): void => {
+    if (Array.isArray(value)) this.#receiveBatch(value);
+    else this.#receiveOne(classifyMessage(value), this.#respond);
+  };
   /** Throws what the channel throws for a message that it cannot take. */
   readonly #send = (message: JsonObject | JsonObject[]): void => {
     if (this.#closeError === undefined) this.#options.channel.outgoing.send(message);
@@ -58,7 +62,7 @@ export class Peer {
     this.#waiting = new WaitingCalls(sender, options.lastId);
     this.#served = new ServedCalls(options);
     options.channel.incoming.consume({
-      onItem: (value) => this.#receive(value),
+      onItem: this.#receive,
       onClose: (error) => this.#end(error ?? new BridgeError('closed', 'The other side closed the connection.')),
     });
   }
@@ -120,11 +124,6 @@ export class Peer {
     } catch {
       for (const answer of answers) this.#sendAnswer(answer);
     }
-  }
-
-  #receive(value: unknown): void {
-    if (Array.isArray(value)) this.#receiveBatch(value);
-    else this.#receiveOne(classifyMessage(value), this.#respond);
   }
 
   /** A batch (2025-03-26 and JSON-RPC itself) is answered by one array, when all its requests are done. */

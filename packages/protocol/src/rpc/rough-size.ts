@@ -1,10 +1,5 @@
+import type { RoughSize } from '../core/call-observer.js';
 import { hasUnread, longStringOf, rawTextOf } from './unread-members.js';
-
-/** About how large a value is as JSON; `isComplete` false: it is at least that large, and the rest was not looked at. */
-export interface RoughSize {
-  bytes: number;
-  isComplete: boolean;
-}
 
 const maxNodes = 1000;
 

@@ -98,7 +98,7 @@ export class WaitingCalls {
   settle({ id, result, error }: RpcAnswer): boolean {
     const call = this.#take(toOwnId(id));
     if (call === undefined) return false;
-    if (isJsonObject(error)) call.reject(new RemoteError(error));
+    if (error !== undefined && isJsonObject(error)) call.reject(new RemoteError(error));
     else if (isJsonObject(result)) {
       if (call.onProgress !== undefined && call.outlives?.(result) === true) this.#keepProgress(toOwnId(id), call.onProgress);
       call.resolve(result);
@@ -190,8 +190,7 @@ export class CallTimeouts {
   /** Calls back once when the time is over, and never early. */
   start(timeoutMs: number, onOver: () => void): CallTimeout {
     if (timeoutMs < longMs) return startTimer(timeoutMs, onOver);
-    const timeout = new LongTimeout(timeoutMs, onOver);
-    timeout.putBefore(this.#ring);
+    const timeout = new LongTimeout(timeoutMs, onOver, this.#ring);
     this.#clock ??= setInterval(() => this.#tick(), tickMs).unref();
     return timeout;
   }
@@ -220,17 +219,16 @@ class LongTimeout implements CallTimeout {
   #left: number;
   readonly #onOver: () => void;
 
-  constructor(timeoutMs: number, onOver: () => void) {
+  /** Without a ring it is one. */
+  constructor(timeoutMs: number, onOver: () => void, ring?: LongTimeout) {
     // One more, since the tick that comes first may come at once.
     this.#ticks = this.#left = Math.ceil(timeoutMs / tickMs) + 1;
     this.#onOver = onOver;
-  }
-
-  putBefore(other: LongTimeout): void {
-    this.next = other;
-    this.#before = other.#before;
-    other.#before.next = this;
-    other.#before = this;
+    if (ring === undefined) return;
+    this.next = ring;
+    this.#before = ring.#before;
+    ring.#before.next = this;
+    ring.#before = this;
   }
 
   isOverAfterTick(): boolean {

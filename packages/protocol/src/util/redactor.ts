@@ -1,6 +1,6 @@
 import { hideEncoded } from './encoded-secrets.js';
 import { canBeHidden, isPlainWord, type Secret } from './secrets.js';
-import { hideInBytes, hideSpelled, mayBeSpelledOddly, type SoughtSecret, toSought } from './sought-secrets.js';
+import { hideInBytes, hideSpelled, type SoughtSecret, toSought } from './sought-secrets.js';
 
 /** What takes secrets out of a text. */
 export interface Redacting {
@@ -26,6 +26,8 @@ function markOf({ name, value }: Secret): string {
 }
 
 const mostForgotten = 1000;
+/** Where none of these is, a text is spelled as it says. */
+const signs = /[\\%+\t\r\n]| {2}/;
 
 /** Takes secrets out of whatever text leaves for a log, a terminal or a file. `secrets.ts` says what one is. */
 export class Redactor implements Redacting {
@@ -126,7 +128,7 @@ class Hider {
     for (const [spelling, mark, isPlain] of this.#spellings)
       if (withPlain || !isPlain) redacted = redacted.replaceAll(spelling, () => mark);
     // Spelled otherwise than by the printers of JSON and URLs that are usual.
-    if (!mayBeSpelledOddly(redacted)) return redacted;
+    if (!signs.test(redacted)) return redacted;
     const { all, ofNoPlainWord } = this.#soughtOnes;
     return hideSpelled(redacted, withPlain ? all : ofNoPlainWord);
   }

@@ -21,14 +21,6 @@ export function toSought(secret: string, mark: string): SoughtSecret {
   return { meanings, otherBytes: [little, Buffer.from(little).swap16()], mark };
 }
 
-/** Where none of these is, a text is spelled as it says. */
-const signs = /[\\%+\t\r\n]| {2}/;
-
-/** Whether a text may say a secret otherwise than by the spellings that are usual. */
-export function mayBeSpelledOddly(text: string): boolean {
-  return signs.test(text);
-}
-
 /** The text with a mark in place of each secret, however JSON, URLs, forms and line breaks have spelled it. Linear in the text. */
 export function hideSpelled(text: string, sought: readonly SoughtSecret[]): string {
   const source = Buffer.from(text);

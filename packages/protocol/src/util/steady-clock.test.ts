@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSteadyClock } from './steady-clock.js';
+import { createSteadyClock } from './runtime.js';
 
 function createMachine() {
   let [monotonic, slept, offset, reads] = [5_000, 0, 1_700_000_000_000, 0];

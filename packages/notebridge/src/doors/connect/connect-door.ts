@@ -6,7 +6,7 @@ import type { EntryGate } from '@notebridge/system/net/entry-gate';
 import type { OnRefused } from '@notebridge/system/net/refused-attempt';
 import { pathOf } from '@notebridge/system/net/request-head';
 import { type BrowserFamily, type ConnectionState, type ConnectionText, toBrowserFamily } from '../../notebooks/connection-state.js';
-import { sendBody } from '../http/raw-answer.js';
+import { sendBody } from '../http/http-context.js';
 
 /** One notebook as the page `/connect` shows it. */
 export interface ConnectionView extends ConnectionText {

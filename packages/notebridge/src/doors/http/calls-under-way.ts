@@ -17,7 +17,8 @@ export class CallsUnderWay {
   readonly #waitingForNone: (() => void)[] = [];
   /** The last of each connection: they leave in the order of their requests. */
   readonly #answers = new WeakMap<Socket, ServerResponse>();
-  #size = 0;
+  /** Those that are not answered yet. */
+  size = 0;
   #areCut = false;
 
   /** True once `cancelAll` was called. */
@@ -25,14 +26,9 @@ export class CallsUnderWay {
     return this.#areCut;
   }
 
-  /** Those that are not answered yet. */
-  get size(): number {
-    return this.#size;
-  }
-
   /** A call that goes on without its connection. Returns where it was put, for `remove`. */
   addLasting(call: Cancellation): Set<Cancellation> {
-    this.#size++;
+    this.size++;
     return this.#lasting.add(call);
   }
 
@@ -40,7 +36,7 @@ export class CallsUnderWay {
   add(socket: Socket, call: Cancellation): Set<Cancellation> {
     const calls = this.#ofSocket.get(socket) ?? this.#meet(socket);
     calls.add(call);
-    this.#size++;
+    this.size++;
     if (socket.destroyed) call.cancel('The caller closed the connection.');
     return calls;
   }
@@ -48,8 +44,8 @@ export class CallsUnderWay {
   /** Call it once for each `add`, when the answer was handed over. */
   remove(calls: Set<Cancellation>, call: Cancellation): void {
     calls.delete(call);
-    this.#size--;
-    if (this.#size === 0) for (const resolve of this.#waitingForNone.splice(0)) resolve();
+    this.size--;
+    if (this.size === 0) for (const resolve of this.#waitingForNone.splice(0)) resolve();
   }
 
   cancelAll(reason: string): void {
@@ -60,10 +56,10 @@ export class CallsUnderWay {
   /** Resolves when no call runs, and the system has all of their answers: it delivers them, whatever ends here. A slow reader takes its time. */
   async none(): Promise<void> {
     while (true) {
-      if (this.#size > 0) await new Promise<void>((resolve) => this.#waitingForNone.push(resolve));
+      if (this.size > 0) await new Promise<void>((resolve) => this.#waitingForNone.push(resolve));
       const leaving = [...this.#ofSocket.keys()].flatMap((socket) => this.#answerOnItsWay(socket) ?? []);
       if (leaving.length > 0) await Promise.all(leaving);
-      else if (this.#size === 0) return;
+      else if (this.size === 0) return;
     }
   }
 

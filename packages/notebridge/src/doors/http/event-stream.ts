@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Printed } from '@notebridge/protocol/core/wire';
-import { securityHeaders } from './raw-answer.js';
+import { securityHeaders } from './http-context.js';
 
 /** One JSON text per line, or server-sent events with the same texts. */
 export type StreamFormat = 'ndjson' | 'sse';

@@ -2,12 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '@notebridge/protocol/core/principal';
 import { type Logger, silentLogger } from '@notebridge/protocol/util/logger';
 import type { OnRefused, RefusedAttempt } from '@notebridge/system/net/refused-attempt';
-import { pathOf } from '@notebridge/system/net/request-head';
+import { findHeadFault, type HeadFault, hostsOf, pathOf } from '@notebridge/system/net/request-head';
 import type { Authenticator } from './authenticator.js';
 import { CallsUnderWay } from './calls-under-way.js';
-import { HttpContext } from './http-context.js';
+import { HttpContext, sendEmpty } from './http-context.js';
 import { hubIsEnding, isRefusal, type Refusal, refuse } from './refusal.js';
-import { answerOptions, corsHeaders, createRequestRules } from './request-rules.js';
 
 export interface HttpAppOptions {
   /** Values of `Host` that are accepted besides the loopback ones; with or without the port. */
@@ -69,14 +68,14 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     }
     context.params = params;
     if (route.authenticator === undefined) return route.handle(context);
-    const admit = (principal: Principal | Refusal): void | Promise<void> => {
-      if (isRefusal(principal)) return context.refuse(principal);
+    const admit = (principal: Principal): void | Promise<void> => {
       context.principal = principal;
       calls.willAnswer(context.response);
       return route.handle(context);
     };
     const checked = route.authenticator.check(request);
-    return checked instanceof Promise ? checked.then(admit) : admit(checked);
+    if (!(checked instanceof Promise)) return admit(checked);
+    return checked.then((found) => (isRefusal(found) ? context.refuse(found) : admit(found)));
   };
 
   return {
@@ -103,6 +102,66 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       }
     },
   };
+}
+
+/** Checks a request before anything else looks at it. Undefined if it may be answered. */
+type RequestRules = (request: IncomingMessage) => Refusal | undefined;
+
+/**
+ * What every route keeps, besides the rules of every port. Web pages stay out: a browser's Origin must be our own or one that was allowed,
+ * and a browser that sends none must say that the request comes from our own page or from a person. Our own is exactly that of the `Host`,
+ * which has been checked by then; pages there are the ones that we ship.
+ */
+function createRequestRules({ allowHosts, allowOrigins = [] }: HttpAppOptions): RequestRules {
+  const origins = new Set(allowOrigins);
+  const allowsOrigin = (origin: string | undefined, { host, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean =>
+    origin === undefined
+      ? site === undefined || site === 'same-origin' || site === 'none'
+      : origins.has(origin) || (origin === `http://${host}` && (site === undefined || site === 'same-origin'));
+  let ofPort = { port: -1, rules: { hosts: hostsOf(-1), allowsOrigin } };
+  return (request) => {
+    const { headers, socket, url = '' } = request;
+    const port = socket.localPort ?? 0;
+    if (ofPort.port !== port) ofPort = { port, rules: { hosts: hostsOf(port, allowHosts), allowsOrigin } };
+    const fault = findHeadFault(request, ofPort.rules);
+    if (fault !== undefined) return headRefusals[headers.origin === undefined && fault === 'wrong_origin' ? 'wrong_site' : fault];
+    return url.startsWith('/') ? undefined : refuse(400, 'The target of a request must be a path.');
+  };
+}
+
+const noHeaders: readonly string[] = [];
+const exposedHeaders = 'etag, retry-after, www-authenticate, x-request-id, idempotency-replayed';
+
+/** The headers with which an allowed page may read an answer; none for any other caller. `more`: headers that it may read, too. */
+function corsHeaders({ headers: { origin } }: IncomingMessage, allowOrigins: readonly string[], more?: string): readonly string[] {
+  if (origin === undefined || !allowOrigins.includes(origin)) return noHeaders;
+  const exposed = more === undefined ? exposedHeaders : `${exposedHeaders}, ${more}`;
+  return ['access-control-allow-origin', origin, 'vary', 'origin', 'access-control-expose-headers', exposed];
+}
+
+const headRefusals: Record<HeadFault | 'wrong_site', Refusal> = {
+  repeated_host: refuse(400, 'The header Host was sent twice.'),
+  repeated_authorization: refuse(400, 'The header Authorization was sent twice.'),
+  wrong_host: {
+    ...refuse(403, 'The Host header does not name this server. Call it as localhost, or allow the name with --allow-host.'),
+    reason: 'wrong_host',
+  },
+  wrong_origin: { ...refuse(403, 'Pages of this origin may not call. Allow it with --allow-origin.'), reason: 'wrong_origin' },
+  wrong_site: { ...refuse(403, 'Requests from pages of other sites are not answered.'), reason: 'wrong_origin' },
+};
+
+/** What a page may send along where a route names nothing else. */
+const usualHeaders = 'authorization, content-type, accept, idempotency-key, if-none-match, x-request-id';
+
+/** Answers OPTIONS. A preflight of an allowed page gets what it asks for; any other caller just the methods. */
+function answerOptions(
+  { request: { headers: asked }, response, headers }: HttpContext,
+  { methods, requestHeaders = usualHeaders }: { methods: readonly string[]; requestHeaders?: string | undefined },
+): void {
+  const names = methods.join(', ');
+  const isPreflight = asked.origin !== undefined && asked['access-control-request-method'] !== undefined;
+  const allowed = ['access-control-allow-methods', names, 'access-control-allow-headers', requestHeaders, 'access-control-max-age', '600'];
+  sendEmpty(response, 204, [...headers, 'allow', names, ...(isPreflight ? allowed : [])]);
 }
 
 const badPath = refuse(400, 'The path is not percent-encoded correctly.');

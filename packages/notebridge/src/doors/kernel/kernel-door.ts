@@ -6,10 +6,8 @@ import type { Asker } from '@notebridge/protocol/core/questions';
 import type { Printed } from '@notebridge/protocol/core/wire';
 import type { JsonObject } from '@notebridge/protocol/json';
 import { messageOf } from '@notebridge/protocol/util/message-of';
-import { isRefusal } from '../http/refusal.js';
 import { toCallEvent } from '../tool-proxy/call-stream.js';
-import { parseCallBody } from '../tool-proxy/input-schemas.js';
-import { callTarget, lateFailure, proxyToolCall } from '../tool-proxy/proxy-tool-call.js';
+import { callTarget, lateFailure, parseCallBody, proxyToolCall } from '../tool-proxy/proxy-tool-call.js';
 import { failedAnswer, printAnswer } from '../tool-proxy/to-answer.js';
 import { createProxyContext, type ToolProxyOptions } from '../tool-proxy/tool-proxy-context.js';
 
@@ -52,7 +50,7 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
         return toText(printAnswer({ ...answer, call_id: callId, duration_ms }, proxy.limits.maxResultBytes));
       };
       const parsed = parseCallBody(body);
-      if (isRefusal(parsed)) return print(failedAnswer('invalid_arguments', `The call was not understood: ${toWhy(parsed.detail)}`));
+      if (!('arguments' in parsed)) return print(failedAnswer('invalid_arguments', `The call was not understood: ${toWhy(parsed.detail)}`));
       const cancellation = new Cancellation();
       const cancel = (): void => cancellation.cancel('The code does not wait for the answer any more.');
       if (signal.aborted) cancel();

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { type TraceHeaders, toTraceHeaders } from '@notebridge/protocol/core/call-context';
+import type { TraceHeaders } from '@notebridge/protocol/core/call-context';
 import { Cancellation } from '@notebridge/protocol/core/cancellation';
+import { toTraceHeaders } from '@notebridge/protocol/core/request-context';
 import { printFrameInPieces } from '@notebridge/protocol/rpc/messages';
 import { CallTimeouts } from '@notebridge/protocol/rpc/waiting-calls';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
-import { sendEmpty, sendJson } from '../http/raw-answer.js';
+import { sendEmpty, sendJson } from '../http/http-context.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
 import { type AnswerStream, type HttpEventStreamOptions, openEventStream } from './http-event-stream.js';
 

@@ -2,7 +2,7 @@ import { BridgeError } from '@notebridge/protocol/core/errors';
 import { isLegacyVersion, legacyVersions, modernVersions } from '@notebridge/protocol/core/protocol-versions';
 import type { Classified, RpcId } from '@notebridge/protocol/rpc/messages';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
-import { sendEmpty } from '../http/raw-answer.js';
+import { sendEmpty } from '../http/http-context.js';
 import { type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
 import { fault, faultOf, type HttpFault, tooMany } from './http-fault.js';

@@ -1,7 +1,7 @@
 import { type Principal, principalKey } from '@notebridge/protocol/core/principal';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
-import { sendBody } from '../http/raw-answer.js';
+import { sendBody } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
 import type { TimeShare } from '../owner/time-share.js';
 

@@ -1,23 +1,24 @@
 import { createHash } from 'node:crypto';
-import { toTraceHeaders } from '@notebridge/protocol/core/call-context';
 import { Cancellation } from '@notebridge/protocol/core/cancellation';
 import { principalKey } from '@notebridge/protocol/core/principal';
+import { toTraceHeaders } from '@notebridge/protocol/core/request-context';
 import type { ToolAddress } from '@notebridge/protocol/core/tool-address';
 import type { JsonObject } from '@notebridge/protocol/json';
 import { mostOfOne } from '../http/calls-under-way.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';
-import { hubIsEnding, internalError, isRefusal, logFault, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
+import { hubIsEnding, internalError, logFault, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
 import { CallStream, streamFormatOf } from './call-stream.js';
-import { idempotencyKey, parseCallBody } from './input-schemas.js';
-import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest } from './proxy-tool-call.js';
+import { lateFailure, parseCallBody, proxyToolCall, type ToolCallOptions, type ToolCallRequest } from './proxy-tool-call.js';
 import type { Outcome } from './stored-answers.js';
 import { failedAnswer, printAnswer, type ToolCallResponse } from './to-answer.js';
 import { searchAddress, type ToolProxy } from './tool-proxy-context.js';
 
 /** The largest body of a search: ten times what its arguments can be. */
 const maxSearchBytes = 64 * 1024;
+
+export const idempotencyKey = /^[\x21-\x7e]{1,255}$/;
 
 /** Failures that come before the tool could run. */
 const hasNotRun: ReadonlySet<string | null> = new Set([
@@ -46,10 +47,12 @@ export class CallDoor {
   }
 
   /**
-   * Answers a call, or a search. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind
-   * it. A search costs nothing, so that a caller may have only little read for it, and nothing kept.
+   * Answers a call, or where the path names no tool, a search. Nothing on its way is async that need not be: each promise of our own would
+   * cost more than the check behind it. A search costs nothing, so that a caller may have only little read for it, and nothing kept.
    */
-  answer(context: HttpContext, address: ToolAddress): void {
+  readonly answer = (context: HttpContext): void => {
+    const [server, tool] = context.params;
+    const address = server === undefined || tool === undefined ? searchAddress : { server, tool };
     const { maxBodyBytes } = this.#app;
     const maxBytes = address === searchAddress ? Math.min(maxSearchBytes, maxBodyBytes) : maxBodyBytes;
     receiveBody(context.request, maxBytes, (body) => {
@@ -59,7 +62,7 @@ export class CallDoor {
         context.fail(error);
       }
     });
-  }
+  };
 
   /** Begins the call, or says why it is not made. */
   #receive(context: HttpContext, address: ToolAddress, body: string | Refusal): void {
@@ -67,7 +70,7 @@ export class CallDoor {
     if (this.#app.isDraining) return context.refuse(hubIsEnding);
     if (typeof body !== 'string') return context.refuse(body);
     const parsed = parseCallBody(body);
-    if (isRefusal(parsed)) return context.refuse(parsed);
+    if (!('arguments' in parsed)) return context.refuse(parsed);
     const holder = principalKey(context.principal);
     if ((this.#running.get(holder) ?? 0) >= this.#mostOfOne)
       return context.refuse(tooManyCalls(`${this.#mostOfOne} calls of yours are under way.`));
@@ -83,16 +86,6 @@ export class CallDoor {
     const format = accept === undefined ? undefined : streamFormatOf(accept);
     const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
     const cancellation = new Cancellation();
-    const options: ToolCallRequest & ToolCallOptions = {
-      arguments: args,
-      principal,
-      callId,
-      // Only the owner's word counts: who has that token could approve the call as well.
-      isTyped: principal.kind === 'owner' && request.headers[typedHeader] === 'true',
-      cancellation,
-      onEvent: stream && ((method, params) => stream.send(method, params)),
-      trace: toTraceHeaders(request.headers),
-    };
     const running = this.#app.calls.add(request.socket, cancellation);
     this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
     const end = (): void => {
@@ -114,7 +107,18 @@ export class CallDoor {
     };
     const perform = (): Promise<Outcome> => {
       const startedAt = this.#proxy.now();
-      return proxyToolCall(this.#proxy, address, options)
+      const call: ToolCallRequest & ToolCallOptions = {
+        arguments: args,
+        principal,
+        callId,
+        startedAt,
+        // Only the owner's word counts: who has that token could approve the call as well.
+        isTyped: principal.kind === 'owner' && request.headers[typedHeader] === 'true',
+        cancellation,
+        onEvent: stream && ((method, params) => stream.send(method, params)),
+        trace: toTraceHeaders(request.headers),
+      };
+      return proxyToolCall(this.#proxy, address, call)
         .then(this.#toOutcome)
         .catch((error: unknown) => this.#toFailedOutcome(error, { callId, startedAt, stream }));
     };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ownPackageFolder, readOwnBytes } from '@notebridge/system/files/own-files';
-import type { HttpContext } from '../http/http-context.js';
-import { sendBody } from '../http/raw-answer.js';
+import { type HttpContext, sendBody } from '../http/http-context.js';
 import { sendTagged } from './entity-tag.js';
 
 /** Where the page stands. */

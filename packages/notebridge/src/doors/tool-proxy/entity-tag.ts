@@ -1,5 +1,4 @@
-import type { HttpContext } from '../http/http-context.js';
-import { sendBody, sendEmpty } from '../http/raw-answer.js';
+import { type HttpContext, sendBody, sendEmpty } from '../http/http-context.js';
 
 /** Responds with a body and its tag, or with 304 if the caller has it already. `headers`: names and values in turn. */
 export function sendTagged(

@@ -1,12 +1,20 @@
 import type { JsonObject } from '@notebridge/protocol/json';
 import { describeBodies } from '../http/describe-bodies.js';
-import { callSchema, challengePattern, idempotencyKey } from './input-schemas.js';
+import { idempotencyKey } from './call-door.js';
+import { challengePattern } from './proxy-health.js';
 import { proxySchemas } from './proxy-schemas.js';
 
 const ref = (kind: string, name: string): JsonObject => ({ $ref: `#/components/${kind}/${name}` });
 const json = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } });
 const answer = (description: string, schema: string): JsonObject => ({ description, content: json(ref('schemas', schema)) });
 const noToken: JsonObject[] = [];
+
+/** The body of a call, as the description of the routes shows it. */
+const callSchema = {
+  type: 'object',
+  properties: { arguments: { type: 'object', description: 'The arguments of the tool.' } },
+  required: ['arguments'],
+};
 
 /** What every route may answer. */
 const refusals: JsonObject = {

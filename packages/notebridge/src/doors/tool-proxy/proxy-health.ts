@@ -2,6 +2,8 @@ import type { ServerStatus } from '@notebridge/protocol/core/tool-server';
 import type { HubPlace } from '../hub-place.js';
 import type { ToolProxy } from './tool-proxy-context.js';
 
+export const challengePattern = /^[A-Za-z0-9_-]{16,256}$/;
+
 /** Reports that the hub can serve: a client that gets this answer has reached it. */
 export async function proxyHealth(): Promise<{ status: string }> {
   return { status: 'ok' };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /*
- * The bodies of the tool proxy, but for that of a call, which is checked at every call (`input-schemas.ts`). Import types alone, unless they are
+ * The bodies of the tool proxy, but for that of a call, which is checked at every call (`parseCallBody`). Import types alone, unless they are
  * described: a start must not pay for the library.
  */
 

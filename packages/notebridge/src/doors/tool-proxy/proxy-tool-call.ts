@@ -14,6 +14,8 @@ import { isJsonObject, type JsonObject } from '@notebridge/protocol/json';
 import { messageOf } from '@notebridge/protocol/util/message-of';
 import { quote } from '@notebridge/protocol/util/quote';
 import type { ToolNames } from '../../catalog/tool-names.js';
+import { parseBody } from '../http/read-body.js';
+import { type Refusal, refuse } from '../http/refusal.js';
 import { type CallAnswer, failedAnswer, type ToolCallResponse, toAnswer } from './to-answer.js';
 import { findServer, searchAddress, type ToolProxy } from './tool-proxy-context.js';
 
@@ -23,12 +25,35 @@ export interface ToolCallRequest {
   arguments: JsonObject;
 }
 
+/** Reads the body of a call: `{"arguments": {…}}`, other members are ignored. */
+export function parseCallBody(text: string): ToolCallRequest | Refusal {
+  const body = parseBody(text);
+  if (!('value' in body)) return body;
+  const { value } = body;
+  // In the form that the reference's framework gives to what is wrong in a request.
+  const wrong = ([type, msg]: readonly [string, string], loc: string[], input: unknown): Refusal =>
+    refuse(422, [{ type, loc, msg, input: text.length > longestShownBody ? undefined : input }]);
+  if (!isJsonObject(value)) return wrong(notAModel, ['body'], value);
+  const { arguments: args } = value;
+  if (args === undefined) return wrong(missing, ['body', 'arguments'], value);
+  return isJsonObject(args) ? { arguments: args } : wrong(notADictionary, ['body', 'arguments'], args);
+}
+
+/** Bodies up to this many characters are shown in faults; it also bounds how deeply they are nested. */
+const longestShownBody = 2000;
+
+const missing = ['missing', 'Field required'] as const;
+const notAModel = ['model_attributes_type', 'Input should be a valid dictionary or object to extract fields from'] as const;
+const notADictionary = ['dict_type', 'Input should be a valid dictionary'] as const;
+
 /** What may come with a call beside its arguments. */
 export interface ToolCallOptions {
   /** On whose behalf. Default: the owner. */
   principal?: Principal | undefined;
   cancellation?: Cancellation | undefined;
   callId?: string | undefined;
+  /** When it began, by the clock of the proxy. Default: now. */
+  startedAt?: number | undefined;
   /** The call in whose course the code runs that makes this one. */
   parent?: ParentCall | undefined;
   /** The trace of its HTTP request. Left out: none. */
@@ -52,11 +77,10 @@ export function proxyToolCall(
   address: ToolAddress,
   request: ToolCallRequest & ToolCallOptions,
 ): Promise<ToolCallResponse> {
-  const { principal = owner, callId = proxy.nextCallId() } = request;
+  const { principal = owner, callId = proxy.nextCallId(), startedAt = proxy.now() } = request;
   if (address.server === searchAddress.server) return searchTools(proxy, request, { principal, callId });
   const server = findServer(proxy.servers, address.server);
   if (server === undefined) return refuseUnknown(proxy, address, request, { principal, callId });
-  const startedAt = proxy.now();
   const finish = (answer: CallAnswer): ToolCallResponse =>
     Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
   const fail = (error: unknown): ToolCallResponse => finish(toFailure(error, server, address.tool));

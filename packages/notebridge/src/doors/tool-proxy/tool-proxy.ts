@@ -10,12 +10,11 @@ import type { BindingsDoor } from './bindings-door.js';
 import { CallDoor } from './call-door.js';
 import { answerDocs, docsPaths } from './docs-page.js';
 import { sendTagged } from './entity-tag.js';
-import { challengePattern } from './input-schemas.js';
 import { listProxyServers } from './list-proxy-servers.js';
-import { isReady, proxyHealth, proxyReadiness } from './proxy-health.js';
+import { challengePattern, isReady, proxyHealth, proxyReadiness } from './proxy-health.js';
 import type { ProxyBody } from './proxy-schemas.js';
 import { callTarget } from './proxy-tool-call.js';
-import { createProxyContext, searchAddress, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
+import { createProxyContext, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
 
 /** Under which all routes of the proxy stand, as in the reference. */
 export const proxyPrefix = '/api/v1/mcp/proxy';
@@ -44,19 +43,9 @@ const readMethods = ['GET', 'HEAD'];
 const jsonType = 'application/json; charset=utf-8';
 
 function addCallRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authenticator): void {
-  const door = new CallDoor(app, proxy);
-  const route: Omit<HttpRoute, 'path'> = {
-    methods: ['POST'],
-    authenticator,
-    nextId: proxy.nextCallId,
-    handle: (context) => {
-      const [server = '', tool = ''] = context.params;
-      door.answer(context, { server, tool });
-    },
-  };
-  app.addRoute({ ...route, path: `${proxyPrefix}/:server/tools/:tool` });
-  app.addRoute({ ...route, path: `${proxyPrefix}/:server/:tool` });
-  app.addRoute({ ...route, path: `${proxyPrefix}/search`, handle: (context) => door.answer(context, searchAddress) });
+  const { answer: handle } = new CallDoor(app, proxy);
+  const route: Omit<HttpRoute, 'path'> = { methods: ['POST'], authenticator, nextId: proxy.nextCallId, handle };
+  for (const path of [':server/tools/:tool', ':server/:tool', 'search']) app.addRoute({ ...route, path: `${proxyPrefix}/${path}` });
 }
 
 /** Asked every few seconds by monitors, and by commands that look for the hub. */
