@@ -69,10 +69,13 @@ export class ServerLists {
     }
   }
 
-  /** Says that whether a server has a tool is not known; undefined: its tools were listed. */
+  /**
+   * Says that whether a server has a tool is not known; undefined: its tools are. What was listed may be out of date a moment later, as where
+   * another hub takes the server over.
+   */
   whyToolUnknown(server: ToolServer, tool: string): BridgeError | undefined {
-    const error = this.#failures.get(server);
-    return error === undefined || server.knownTools !== undefined ? undefined : notListed(tool, server.name, error);
+    if (server.knownTools !== undefined || server.status === 'disabled') return undefined;
+    return notListed(tool, server.name, this.#failures.get(server) ?? new BridgeError('upstream_unavailable', 'They have changed since.'));
   }
 
   /** What the servers list besides tools, in their order. One that fails or takes too long is left out; rejects if nothing is left then. */

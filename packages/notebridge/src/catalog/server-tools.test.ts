@@ -184,7 +184,7 @@ describe('ServerTools: tools', () => {
 
   it('a tool of a server that could not be listed is not said not to exist', { tags: ['P-619'] }, async () => {
     const away = odd('away');
-    Object.defineProperty(away, 'knownTools', { value: undefined });
+    Object.defineProperty(away, 'knownTools', { value: undefined, configurable: true });
     away.lists = () => Promise.reject(new BridgeError('cluster_unavailable', 'No hub has it just now.'));
     const { call, provider } = open([away, serving('good', ['x'])]);
     const said = {
@@ -197,8 +197,14 @@ describe('ServerTools: tools', () => {
     expect(provider.whyUnknown('away__x')).toMatchObject(said);
     await expect(call('good__y')).rejects.toMatchObject({ code: 'unknown_tool' });
     away.lists = undefined;
+    // It was listed, and another hub has taken it over since.
+    await expect(call('away__x')).rejects.toMatchObject({
+      code: 'upstream_unavailable',
+      message: expect.stringMatching(/They have changed since/),
+    });
+    Object.defineProperty(away, 'knownTools', { value: [] });
     await expect(call('away__x')).rejects.toMatchObject({ code: 'unknown_tool' });
-    expect(provider.whyUnknown('away__x')).toBeUndefined();
+    expect(provider.whyUnknown('away__x')).toMatchObject({ code: 'unknown_tool' });
     // It is of a server whose tools are known, whatever else could not be listed.
     expect(provider.whyUnknown('good__y')).toMatchObject({ code: 'unknown_tool' });
   });
