@@ -50,7 +50,7 @@ export interface ToolStub {
 
 /** The functions that a package for these servers has, one at a time: the same names and types, without writing the package. */
 export interface ToolStubs {
-  /** What tools are called in code, as `server.tool`, with the names on the wire. */
+  /** Names of tools in code, as `server.tool`, with their names on the wire. */
   readonly names: ReadonlyMap<string, StubAddress>;
   /** Undefined for a tool that none of the servers has. */
   stubOf(address: StubAddress): Promise<ToolStub | undefined>;

@@ -47,7 +47,7 @@ export function toAscii(wire: string): string | undefined {
 /** Windows keeps these names for devices, whatever the ending. */
 export const deviceNames = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/i;
 
-/** Of several names that want the same name, the one that may keep it; undefined if none stands out. */
+/** The one of several names that may keep the name that all of them want; undefined if none stands out. */
 function ownerOf(group: readonly { wire: string; wish: string | undefined }[]): string | undefined {
   if (group.length === 1) return group[0]?.wire;
   const natural = group.filter(({ wire, wish }) => wire === wish);

@@ -36,10 +36,10 @@ const keywords = new Set(
   ).split(' '),
 );
 
-/** What the generated packages need for themselves, beside names in two underscores. */
+/** Names that the generated packages need for themselves, beside those in two underscores. */
 const ours = new Set(['TYPE_CHECKING', 'open_servers', 'open_tools']);
 
-/** What begins and ends in two underscores means something to Python. */
+/** True for names that mean something to Python, such as all in two underscores, or to the package. */
 function isReserved(name: string): boolean {
   return keywords.has(name) || ours.has(name) || deviceNames.test(name) || /^__.*__$/.test(name);
 }

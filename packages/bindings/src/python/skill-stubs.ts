@@ -13,7 +13,7 @@ const signatures: Readonly<Record<string, string>> = {
   delete_skill: 'async def delete_skill(skill_name: str) -> Dict[str, Any]:',
 };
 
-/** What a tool of the skills is called in a package; undefined if that has no function for it. */
+/** The name of a tool of the skills in a package; undefined if that has no function for it. */
 function nameOf(wire: string): string | undefined {
   const name = wire === 'run_skill_script' ? 'run_skill' : wire;
   return wire !== 'run_skill' && Object.hasOwn(signatures, name) ? name : undefined;

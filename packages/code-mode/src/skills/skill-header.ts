@@ -34,7 +34,7 @@ export function parseSkillFile(text: string, folderName: string): { header: Skil
     compatibility: compatibility || undefined,
     allowedTools: toTools(take('allowed-tools')),
     metadata: typeof metadata === 'object' && !Array.isArray(metadata) ? metadata : { value: toText(metadata) },
-    // What nobody has taken by now.
+    // Fields that nobody has taken by now.
     others: Object.fromEntries(fields),
     problems: [...problems, ...nameProblems(name, folderName), ...lengthProblems({ description, compatibility })],
   };

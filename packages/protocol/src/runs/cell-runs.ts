@@ -10,9 +10,9 @@ export class CellRuns<Run extends { readonly id: number }> {
   readonly mark: string;
   readonly #withoutOutputs: (run: Run) => Run;
   readonly #runs = new Map<number, Run>();
-  /** Of runs that an earlier process began. */
+  /** Names of runs that an earlier process began, by number. */
   readonly #names = new Map<number, string>();
-  /** Their numbers, in the order in which they ended. */
+  /** Numbers of ended runs, in the order in which they ended. */
   readonly #ended: number[] = [];
 
   /** `withoutOutputs`: outputs take room, and the cell has them. */
@@ -21,7 +21,7 @@ export class CellRuns<Run extends { readonly id: number }> {
     this.#withoutOutputs = withoutOutputs;
   }
 
-  /** In the order in which they were asked for. */
+  /** All runs, in the order in which they were asked for. */
   all(): Run[] {
     return [...this.#runs.values()];
   }
@@ -43,7 +43,7 @@ export class CellRuns<Run extends { readonly id: number }> {
     this.#runs.clear();
   }
 
-  /** What agents call a run: its number, and the mark, so that one of an earlier life is never taken for it. */
+  /** The name of a run, for agents: its number, and the mark, so that one of an earlier life is never taken for it. */
   nameOf(id: number): string {
     return this.#names.get(id) ?? `${this.mark}-${id}`;
   }
@@ -53,20 +53,20 @@ export class CellRuns<Run extends { readonly id: number }> {
     this.#names.set(id, name);
   }
 
-  /** By what agents call it. */
+  /** Finds a run by its name. */
   findNamed(name: string): Run | undefined {
     const [kept] = [...this.#names].find(([, known]) => known === name) ?? [];
     const { mark, id } = parseRunName(name);
     return this.#runs.get(kept ?? (mark === this.mark ? id : 0));
   }
 
-  /** The name is of another life, or of another notebook. */
+  /** True for a name of another life, or of another notebook. */
   isEarlier(name: string): boolean {
     const { mark } = parseRunName(name);
     return mark !== undefined && mark !== this.mark;
   }
 
-  /** Of a name that no run has. */
+  /** Says why no run has the name. */
   explainUnknown(name: string): string {
     return `No run "${name.slice(0, 60)}". ${this.isEarlier(name) ? earlierLifeText : noSuchRunText}`;
   }
